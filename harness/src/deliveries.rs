@@ -1,0 +1,1 @@
+//! Deliveries: which effects of acts became visible in the chats, and when. Pure.

@@ -1,0 +1,1 @@
+//! Signed initData of a player. Pure.

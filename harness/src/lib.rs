@@ -1,0 +1,22 @@
+//! The rig: a scenario in, a recording and a verdict out.
+//!
+//! ```text
+//! scenario (TOML) -> plan (pure) -> run: stub and system up, pre-flight, drive, drain, stop -> run.jsonl -> reports
+//! ```
+//! Invariants: arrivals are open loop and planned, and the number of samples equals the number of planned acts;
+//! `scheduled` comes from the plan and never from a clock; nothing on the driving thread formats, logs or blocks;
+//! what the system does wrong is data, what the rig could not do is an error, what it could not measure well is
+//! `invalid`; all traffic stays on this machine; no process of the rig or the system outlives a run.
+
+pub mod cli;
+pub mod deliveries;
+pub mod drive;
+pub mod exchange;
+pub mod init_data;
+pub mod keeper;
+pub mod plan;
+pub mod record;
+pub mod run;
+pub mod scenario;
+pub mod system;
+pub mod vitals;

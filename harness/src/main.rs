@@ -1,0 +1,2 @@
+//! `floodrig`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Facts -> run.jsonl.

@@ -1,0 +1,288 @@
+//! A scenario: what a user writes, parsed and checked. Only valid ones exist.
+
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use floodrig_reports::{Budgets, FindingId, VerdictKind};
+use floodrig_stub::Limits;
+
+/// One scenario with one of its variants merged in.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Names the runs; letters, digits, `-` and `_`.
+    pub name: String,
+    /// One line for reports.
+    pub about: String,
+    /// The seed of everything drawn.
+    pub seed: u64,
+    /// What the machine must have, such as `node >= 20`.
+    pub needs: Vec<String>,
+    /// The system under test.
+    pub system: System,
+    /// The ceilings.
+    pub telegram: Limits,
+    /// Groups and players.
+    pub crowd: Crowd,
+    /// What players do.
+    pub journeys: Vec<Journey>,
+    /// What a run must keep to.
+    pub budgets: Budgets,
+    /// The variant merged in.
+    pub variant: Option<String>,
+    /// How the run is expected to end; nothing: it must pass.
+    pub expect: Option<Expect>,
+    /// The file.
+    pub source: Source,
+}
+
+/// The file a scenario was read from.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// How a run is expected to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expect {
+    /// The verdict.
+    pub verdict: VerdictKind,
+    /// Findings that the report must open with.
+    pub findings: Vec<FindingId>,
+}
+
+/// The system under test.
+#[derive(Debug, Clone)]
+pub struct System {
+    /// Where `build` and `command` run.
+    pub dir: PathBuf,
+    /// Run before the system starts.
+    pub build: Option<Vec<String>>,
+    /// The system itself.
+    pub command: Vec<String>,
+    /// Which cores it gets.
+    pub cores: Cores,
+    /// Its environment beyond the rig's own: names and templated values.
+    pub env: BTreeMap<String, Template>,
+    /// The port it listens on; nothing: a free one.
+    pub port: Option<u16>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long it may take to become ready.
+    pub ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    pub stop_within: Duration,
+}
+
+/// Which cores the system gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cores {
+    /// That many, the last ones of the machine.
+    Count(u32),
+    /// Exactly these.
+    List(Vec<u32>),
+}
+
+/// When the system counts as ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ready {
+    /// It accepts a connection.
+    Accepts,
+    /// A GET of this path is answered 2xx.
+    Path(String),
+}
+
+/// Groups and players, and what their network is like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crowd {
+    /// How many groups.
+    pub groups: u32,
+    /// How many players in each.
+    pub players_per_group: u32,
+    /// How long a handshake may take.
+    pub connect_timeout: Duration,
+    /// How long an answer may take once connected.
+    pub timeout: Duration,
+    /// How long after the load deliveries are waited for.
+    pub settle: Duration,
+    /// The `start_param` of a player's direct link.
+    pub start_param: Template,
+}
+
+/// What some of the crowd do.
+#[derive(Debug, Clone)]
+pub struct Journey {
+    /// Names it in messages.
+    pub name: String,
+    /// How players arrive.
+    pub arrive: Arrive,
+    /// Where the signed initData goes; nothing: it is not sent.
+    pub init_data: Option<Place>,
+    /// The acts, in order.
+    pub steps: Vec<Step>,
+}
+
+/// How players arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrive {
+    /// Everyone of the crowd once, uniformly at random within this long.
+    Burst {
+        /// The length of the burst.
+        over: Duration,
+    },
+    /// Evenly spaced, players coming round in a seeded order.
+    Constant {
+        /// Arrivals a second.
+        rate: f64,
+        /// For how long.
+        over: Duration,
+    },
+    /// A Poisson process, players coming round in a seeded order.
+    Poisson {
+        /// Arrivals a second, on average.
+        rate: f64,
+        /// For how long.
+        over: Duration,
+    },
+    /// A rate that grows or falls linearly.
+    Ramp {
+        /// Arrivals a second at the start.
+        from: f64,
+        /// Arrivals a second at the end.
+        to: f64,
+        /// For how long.
+        over: Duration,
+    },
+}
+
+/// Where the signed initData goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `Authorization: tma <initData>`.
+    Authorization,
+    /// A header of this name.
+    Header(String),
+    /// A query parameter of this name.
+    Query(String),
+    /// A top-level field of the JSON body of this name.
+    Field(String),
+}
+
+/// One act of a journey.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its name, unique in the scenario.
+    pub act: String,
+    /// What is sent.
+    pub request: Request,
+    /// How many times it is done.
+    pub repeat: u16,
+    /// How long the player thinks before each time.
+    pub think: RangeInclusive<Duration>,
+    /// Values kept from the answer: a name for later templates, and a JSON pointer.
+    pub capture: BTreeMap<String, String>,
+    /// The statuses that count as success; empty: any 2xx.
+    pub expect_status: Vec<u16>,
+    /// What its effect shows in a chat.
+    pub shows: Option<Shows>,
+}
+
+/// What is sent.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// GET, POST, PUT, PATCH or DELETE.
+    pub method: String,
+    /// Path and query.
+    pub path: Template,
+    /// Headers.
+    pub headers: Vec<(String, Template)>,
+    /// The body and its content type.
+    pub body: Option<Body>,
+}
+
+/// A request's body.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// JSON; the template's text is JSON with placeholders inside its strings.
+    Json(Template),
+    /// Anything else, as it stands.
+    Text(Template),
+}
+
+/// What an act's effect shows.
+#[derive(Debug, Clone)]
+pub struct Shows {
+    /// The chat it becomes visible in.
+    pub chat: Template,
+    /// How it is recognised.
+    pub sign: Sign,
+}
+
+/// How an effect is recognised in a chat.
+#[derive(Debug, Clone)]
+pub enum Sign {
+    /// The first accepted call begun after the act ended.
+    Any,
+    /// This text occurs in the message or caption.
+    Marker(Template),
+    /// A number at this JSON pointer of the answer; a message or caption with `v<n>`, n at least it, shows it.
+    Version(String),
+}
+
+/// A text with placeholders.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Template {
+    /// The pieces in order.
+    pub pieces: Vec<Piece>,
+}
+
+/// One piece of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text as it stands.
+    Text(String),
+    /// A placeholder.
+    Slot(Slot),
+}
+
+/// The placeholders there are.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// `{system.port}`: in the system's environment only.
+    SystemPort,
+    /// `{stub.url}`: in the system's environment only.
+    StubUrl,
+    /// `{bot.token}`
+    BotToken,
+    /// `{player.id}`: the Telegram user id.
+    PlayerId,
+    /// `{player.name}`: the first name.
+    PlayerName,
+    /// `{chat.id}`: the Telegram id of the player's group.
+    ChatId,
+    /// `{chat.instance}`: the `chat_instance` of the player's group.
+    ChatInstance,
+    /// `{word}`: a five-letter word, drawn anew for every act.
+    Word,
+    /// `{nth}`: which repetition of the act this is, from 0.
+    Nth,
+    /// `{marker}`: a text unique to the planned act.
+    Marker,
+    /// `{name}`: a value captured by an earlier step of the journey.
+    Captured(String),
+}
+
+/// Something wrong in a scenario file; rendered with the file's line and a caret by the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// The bytes at fault.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub says: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! The system under test: build, cores, spawn, ready, death, stop.

@@ -1,0 +1,1 @@
+//! What the kernel and the probes say of the system.

@@ -1,0 +1,54 @@
+//! `[budgets]` of a scenario: what a run must keep to. A series without a budget is shown and not judged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
+
+/// The `[budgets]` table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budgets {
+    /// The most acts that may end refused, reset, in a connect timeout, closed or in a timeout.
+    pub unserved: Option<u64>,
+    /// The most acts that may not succeed, for whatever reason, deliberately skipped ones left out.
+    pub failed: Option<u64>,
+    /// The most handshakes that may need SYN retransmits.
+    pub late_connect: Option<u64>,
+    /// The most lines on the system's stderr that look like errors.
+    pub error_lines: Option<u64>,
+    /// The longest stall allowed.
+    #[serde(with = "humantime_serde")]
+    pub stall: Option<Duration>,
+    /// The greatest resident memory of the system's whole process tree.
+    pub memory: Option<ByteSize>,
+    /// The most calls Telegram may answer with 429.
+    pub throttled: Option<u64>,
+    /// The most effects that may never become visible.
+    pub lost: Option<u64>,
+    /// The most effects that may become visible later than `staleness`.
+    pub late: Option<u64>,
+    /// How old an effect not yet visible may be at the 99th percentile.
+    #[serde(with = "humantime_serde")]
+    pub staleness: Option<Duration>,
+    /// Response times by act, judged over all planned acts: one that did not succeed ranks slower than any bound.
+    pub latency: BTreeMap<String, Latency>,
+}
+
+/// Bounds on the response time of one act.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(missing_docs, reason = "percentiles")]
+pub struct Latency {
+    #[serde(with = "humantime_serde")]
+    pub p50: Option<Duration>,
+    #[serde(with = "humantime_serde")]
+    pub p90: Option<Duration>,
+    #[serde(with = "humantime_serde")]
+    pub p99: Option<Duration>,
+    #[serde(with = "humantime_serde")]
+    pub p999: Option<Duration>,
+    #[serde(with = "humantime_serde")]
+    pub max: Option<Duration>,
+}

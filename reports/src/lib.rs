@@ -1,0 +1,20 @@
+//! Recordings in, words and pictures out.
+//!
+//! ```text
+//! run.jsonl -> recording -> summary + timeline -> verdict, findings -> html, text, markdown, json
+//! ```
+//! Invariants: this crate depends on nothing else of the workspace, has no async runtime, and everything
+//! behind the recording's reader is pure: no clock, no entropy, no environment.
+
+mod budgets;
+pub mod findings;
+pub mod recording;
+pub mod summary;
+pub mod timeline;
+pub mod verdict;
+
+pub use budgets::{Budgets, Latency};
+pub use findings::{Finding, FindingId};
+pub use summary::Summary;
+pub use timeline::Timeline;
+pub use verdict::{Breach, Verdict, VerdictKind};

@@ -1,0 +1,116 @@
+//! The first line of a recording: what was run, where, and how it was measured.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The first line of a recording.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`super::FORMAT`].
+    pub format: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its `about` line, or nothing.
+    pub about: String,
+    /// The file as it was read, before the variant was merged.
+    pub scenario_text: String,
+    /// Where it was read from.
+    pub scenario_path: String,
+    /// The variant that was run.
+    pub variant: Option<String>,
+    /// The seed of the plan and of the stub's answer times.
+    pub seed: u64,
+    /// SHA-256 of the plan, in hex; recordings of different plans are not comparable.
+    pub plan_digest: String,
+    /// The acts in the order of their index.
+    pub acts: Vec<String>,
+    /// Planned acts by name.
+    pub planned: BTreeMap<String, u64>,
+    /// Planned instants of the first and the last arrival.
+    pub load_us: (u64, u64),
+    /// The epoch on the wall clock.
+    pub epoch_unix_us: u64,
+    /// Length of an interval row.
+    pub interval_us: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// Who had which cores.
+    pub cores: Cores,
+    /// Versions of the rig and of what it built with.
+    pub versions: Versions,
+    /// How the numbers were taken.
+    pub how: How,
+    /// What was watched: each `active`, or `inactive: <reason>`.
+    pub observations: Observations,
+    /// The budgets the run is judged by, so that a recording can be judged again.
+    pub budgets: crate::Budgets,
+    /// Whether latency budgets are judged (`false`: reported only, with the reason in [`Header::not_judged`]).
+    pub judge_latency: bool,
+    /// Why latency budgets are not judged.
+    pub not_judged: Option<String>,
+    /// The command that runs it again.
+    pub repeat_with: String,
+    /// From the start of the system to its readiness.
+    pub ready_after_ms: Option<u64>,
+}
+
+/// The machine of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Machine {
+    pub cpu: String,
+    pub cpus: u32,
+    pub memory_bytes: u64,
+    pub kernel: String,
+    pub os: String,
+}
+
+/// Who had which cores.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cores {
+    /// The system's cores, as verified from its threads.
+    pub system: Vec<u32>,
+    /// The rig's and the stub's cores.
+    pub rig: Vec<u32>,
+    /// Whether a core is in both.
+    pub shared: bool,
+    /// What was asked for and not to be had, in words.
+    pub note: Option<String>,
+}
+
+/// Versions, for the reader of an old report.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Versions {
+    /// The rig's own version.
+    pub floodrig: String,
+}
+
+/// How the numbers were taken, with the defaults that applied.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the keys of the scenario")]
+pub struct How {
+    pub connect_timeout_ms: u64,
+    pub timeout_ms: u64,
+    pub settle_ms: u64,
+    /// How connections were used, in words.
+    pub connections: String,
+    /// The stub's ceilings, each line a rule in words.
+    pub ceilings: Vec<String>,
+    /// Whether the crowd was made smaller (`FLOODRIG_QUICK`).
+    pub quick: bool,
+}
+
+/// What was watched: each `active`, or `inactive: <reason>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the keys of `summary.json`")]
+pub struct Observations {
+    pub heartbeat: String,
+    pub black_box: String,
+    pub proc: String,
+    pub listen_queue: String,
+    pub tcp_info: String,
+    pub cgroup: String,
+    pub outbound: String,
+    pub deliveries: String,
+}

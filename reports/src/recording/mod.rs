@@ -1,0 +1,71 @@
+//! The recording of one run: `run.jsonl`, one JSON object a line, told apart by its key `row`.
+//!
+//! A recording holds facts in time order and no judgement. Its size grows with the length of a run and
+//! not with its requests: samples are gathered into intervals, each act with its outcomes and histograms.
+//! Every `*_us` is microseconds since the run's epoch unless the name says otherwise.
+
+mod deliveries;
+mod file;
+mod header;
+mod histogram;
+mod interval;
+mod outcome;
+mod telegram;
+mod vital;
+
+pub use deliveries::DeliveryInterval;
+pub use file::{ReadError, Reader, WriteError, Writer};
+pub use header::{Cores, Header, How, Machine, Observations, Versions};
+pub use histogram::Histogram;
+pub use interval::{ActInterval, Interval};
+pub use outcome::{Outcome, Outcomes, RigFault, Sample};
+pub use telegram::{CallInterval, MethodCounts};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Stall, Vital};
+
+use serde::{Deserialize, Serialize};
+
+/// The number of the file format; a reader refuses any other.
+pub const FORMAT: u32 = 1;
+
+/// One line of a recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "row", rename_all = "snake_case")]
+pub enum Row {
+    /// The first line: what was run, where, and how it was measured.
+    Header(Box<Header>),
+    /// What the acts of one interval came to.
+    Interval(Interval),
+    /// One of the slowest exchanges of an interval, kept whole.
+    Exemplar(Sample),
+    /// What the kernel and the probes said of the system at one instant.
+    Vital(Vital),
+    /// One stall of the system, as soon as it is over.
+    Stall(Stall),
+    /// The Bot API calls of one interval, counted by the stub.
+    Calls(CallInterval),
+    /// What became visible in the chats during one interval.
+    Deliveries(DeliveryInterval),
+    /// Something that happened once: the first 429, the death of the system.
+    Event(Event),
+    /// The system's log lines, counted at the end of the run.
+    Logs(Logs),
+    /// How the system ended.
+    Ending(Ending),
+    /// The last line. A recording without it comes from a rig that was killed: still readable, and partial.
+    Seal(Seal),
+}
+
+/// The last line of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seal {
+    /// Whether the run was cut short (Ctrl-C).
+    pub partial: bool,
+    /// Samples recorded: the number of planned acts, or the run is at fault.
+    pub samples: u64,
+    /// Why the system never became ready, when it did not.
+    pub not_ready: Option<String>,
+    /// What the rig itself failed at, when it did.
+    pub failed: Option<String>,
+    /// Rows and exemplars dropped because a queue was full.
+    pub dropped: u64,
+}

@@ -1,0 +1,123 @@
+//! What the kernel and the probes said of the system, and how it ended.
+
+use serde::{Deserialize, Serialize};
+
+/// One tick of the observation, ten times a second. What was not measured is `None`, never zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Vital {
+    pub at_us: u64,
+    /// Every process of the system's tree.
+    pub pids: Vec<PidVital>,
+    /// Connections waiting in the listener's accept queue.
+    pub listen_queue: Option<u64>,
+    /// How long the black-box probe has been waiting for its answer at this instant, beyond its planned instant.
+    pub probe_delay_us: Option<u64>,
+    /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
+    pub rig_core_busy: Option<f64>,
+    /// Share of time the host stole from this machine since the last tick, 0.0..=1.0.
+    pub steal: Option<f64>,
+    /// CPU time the rig itself has used so far (all its threads, the stub's left out).
+    pub rig_cpu_us: Option<u64>,
+    /// CPU time the stub's thread has used so far.
+    pub stub_cpu_us: Option<u64>,
+}
+
+/// One process of the system's tree at one tick.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct PidVital {
+    pub pid: u32,
+    pub name: String,
+    pub rss_bytes: u64,
+    /// The highest RSS of the process so far, as the kernel keeps it.
+    pub hwm_bytes: u64,
+    /// CPU time so far, user and system, its reaped children left out.
+    pub cpu_us: u64,
+    pub threads: u64,
+    pub handles: u64,
+}
+
+/// One stall: the system left a steady probe unanswered for longer than 50 ms over the run's median.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Stall {
+    pub from_us: u64,
+    pub len_us: u64,
+}
+
+/// Something that happened once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Event {
+    pub at_us: u64,
+    pub kind: EventKind,
+    pub text: String,
+}
+
+/// The kinds of events, each a mark on the report's time axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "named in the report")]
+pub enum EventKind {
+    FirstThrottled,
+    Died,
+    LoadStarted,
+    LoadEnded,
+    Settled,
+    Interrupted,
+    RigLate,
+    Note,
+}
+
+/// The system's log lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logs {
+    /// Lines on stderr.
+    pub stderr_lines: u64,
+    /// Of them, those that look like errors.
+    pub stderr_errors: u64,
+    /// The commonest error lines, numbers folded, most frequent first.
+    pub top_messages: Vec<Message>,
+}
+
+/// A log line and how often it came.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "self-evident")]
+pub struct Message {
+    pub text: String,
+    pub count: u64,
+}
+
+/// How the system ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// Stopped by the rig, or gone by itself.
+    pub kind: EndingKind,
+    /// The exit status, when it exited.
+    pub code: Option<i32>,
+    /// The signal's name, such as `SIGSEGV`, when one ended it.
+    pub signal: Option<String>,
+    /// When, in milliseconds since the epoch (negative: before it).
+    pub at_ms: i64,
+    /// Acts in flight at that instant.
+    pub in_flight: u64,
+    /// The last lines on stderr.
+    pub stderr_tail: Vec<String>,
+    /// Whether the kernel's out-of-memory killer did it; `None`: cannot be told.
+    pub oom: Option<bool>,
+    /// A note in words, such as `needed SIGKILL after 10 s` or `inferred through a wrapper`.
+    pub note: Option<String>,
+}
+
+/// Stopped by the rig, or gone by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingKind {
+    /// The rig's own stop: never a crash.
+    Stopped,
+    /// It exited by itself.
+    Exit,
+    /// A signal ended it.
+    Signal,
+}

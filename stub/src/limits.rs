@@ -1,0 +1,70 @@
+//! The ceilings as data: the `[telegram]` table of a scenario. Every value is a knob; the defaults are the documented ceilings.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The `[telegram]` table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Sends and edits of one bot in any second; 0: no ceiling.
+    pub sends_per_second: u32,
+    /// Sends and edits to one group in any 60 s; 0: no ceiling.
+    pub group_sends_per_minute: u32,
+    /// Sends and edits to one private chat, each second; 0: no ceiling.
+    pub chat_sends_per_second: u32,
+    /// How many of them may come at once after a pause.
+    pub chat_burst: u32,
+    /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
+    #[serde(with = "spread")]
+    pub answer_time: RangeInclusive<Duration>,
+    /// Bytes per second of one bot's uploads together; absent: as fast as loopback carries.
+    pub upload_bytes_per_second: Option<bytesize::ByteSize>,
+    /// Uploads of one bot at once; 0: no slot rule. One more is answered 429.
+    pub uploads_at_once: u32,
+    /// The `retry_after` of an upload that found no slot (`"30s..60s"`).
+    #[serde(with = "spread")]
+    pub upload_retry_after: RangeInclusive<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            sends_per_second: 30,
+            group_sends_per_minute: 20,
+            chat_sends_per_second: 1,
+            chat_burst: 3,
+            answer_time: Duration::from_millis(40)..=Duration::from_millis(120),
+            upload_bytes_per_second: None,
+            uploads_at_once: 0,
+            upload_retry_after: Duration::from_secs(30)..=Duration::from_secs(60),
+        }
+    }
+}
+
+mod spread {
+    //! A range of durations in a value: `"40ms..120ms"`, or `"80ms"` for exactly that.
+
+    use std::ops::RangeInclusive;
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        let (low, high) = (humantime::format_duration(*value.start()), humantime::format_duration(*value.end()));
+        to.collect_str(&format_args!("{low}..{high}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RangeInclusive<Duration>, D::Error> {
+        let text = String::deserialize(from)?;
+        let (low, high) = text.split_once("..").unwrap_or((&text, &text));
+        let low = humantime::parse_duration(low.trim()).map_err(de::Error::custom)?;
+        let high = humantime::parse_duration(high.trim()).map_err(de::Error::custom)?;
+        if low > high {
+            return Err(de::Error::custom("the range ends before it begins"));
+        }
+        Ok(low..=high)
+    }
+}
