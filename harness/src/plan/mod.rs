@@ -3,6 +3,8 @@
 //! Pure: ChaCha8 by name, one stream per player, integer arithmetic and libm, so that a plan is the same on
 //! every platform and in every version.
 
+#[cfg(test)]
+pub(crate) mod by_hand;
 mod chance;
 mod crowd;
 mod marker;

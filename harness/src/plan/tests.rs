@@ -1,17 +1,10 @@
 //! What a plan promises, for scenarios written by hand.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use floodrig_reports::Budgets;
-use floodrig_stub::Limits;
-
+use super::by_hand::{MINUTE, SECOND, journey, scenario, step, story};
 use super::*;
-use crate::scenario::{Arrive, Body, Cores, Crowd, Ready, Request, Source as File, Step, System, Template};
-
-const SECOND: Duration = Duration::from_secs(1);
-const MINUTE: Duration = Duration::from_secs(60);
+use crate::scenario::Arrive;
 
 #[test]
 fn the_plan_of_a_scenario_is_the_same_in_every_version_and_on_every_platform() {
@@ -98,66 +91,4 @@ fn thinking_longer_leaves_the_openings_and_the_crowd_alone() {
     let (plan, slower) = (plan(&story()), plan(&slower));
     assert_eq!((&plan.visits, &plan.players), (&slower.visits, &slower.players));
     assert_ne!(plan.digest, slower.digest);
-}
-
-/// 3 groups of 10: everyone opens within a minute and guesses five times, while 2 a second only look.
-fn story() -> Scenario {
-    let play = vec![step("open", 1, Duration::ZERO..=Duration::ZERO), step("guess", 5, 3 * SECOND..=20 * SECOND)];
-    let look = vec![step("look", 1, Duration::ZERO..=SECOND)];
-    scenario(vec![
-        journey(Arrive::Burst { over: MINUTE }, play),
-        journey(Arrive::Constant { rate: 2.0, over: MINUTE }, look),
-    ])
-}
-
-fn journey(arrive: Arrive, steps: Vec<Step>) -> Journey {
-    Journey { name: "story".into(), arrive, init_data: None, steps }
-}
-
-fn step(act: &str, repeat: u16, think: std::ops::RangeInclusive<Duration>) -> Step {
-    let request = Request {
-        method: "POST".into(),
-        path: Template::default(),
-        headers: Vec::new(),
-        body: Some(Body::Text(Template::default())),
-    };
-    Step { act: act.into(), request, repeat, think, capture: BTreeMap::new(), expect_status: Vec::new(), shows: None }
-}
-
-fn scenario(journeys: Vec<Journey>) -> Scenario {
-    Scenario {
-        name: "story".into(),
-        about: String::new(),
-        seed: 7,
-        needs: Vec::new(),
-        system: system(),
-        telegram: Limits::default(),
-        crowd: Crowd {
-            groups: 3,
-            players_per_group: 10,
-            connect_timeout: SECOND,
-            timeout: SECOND,
-            settle: SECOND,
-            start_param: Template::default(),
-        },
-        journeys,
-        budgets: Budgets::default(),
-        variant: None,
-        expect: None,
-        source: File::default(),
-    }
-}
-
-fn system() -> System {
-    System {
-        dir: PathBuf::new(),
-        build: None,
-        command: Vec::new(),
-        cores: Cores::Count(1),
-        env: BTreeMap::new(),
-        port: None,
-        ready: Ready::Accepts,
-        ready_within: SECOND,
-        stop_within: SECOND,
-    }
 }
