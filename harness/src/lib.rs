@@ -19,4 +19,5 @@ pub mod record;
 pub mod run;
 pub mod scenario;
 pub mod system;
+pub mod template;
 pub mod vitals;

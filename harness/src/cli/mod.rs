@@ -1,1 +1,4 @@
 //! The command line: one file per subcommand. Only here is anything printed or exited.
+
+pub mod plan;
+pub mod sign;
