@@ -8,13 +8,17 @@
 
 mod budgets;
 pub mod findings;
+#[cfg(test)]
+mod fixture;
 pub mod recording;
 pub mod summary;
 pub mod timeline;
+mod value;
 pub mod verdict;
 
 pub use budgets::{Budgets, Latency};
 pub use findings::{Finding, FindingId};
-pub use summary::Summary;
+pub use summary::{Summary, summarise};
 pub use timeline::Timeline;
-pub use verdict::{Breach, Verdict, VerdictKind};
+pub use value::Value;
+pub use verdict::{Breach, BudgetLine, Standing, Verdict, VerdictKind, budget_lines, headline, judge};

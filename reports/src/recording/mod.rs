@@ -14,7 +14,7 @@ mod telegram;
 mod vital;
 
 pub use deliveries::DeliveryInterval;
-pub use file::{ReadError, Reader, WriteError, Writer};
+pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
 pub use header::{Cores, Header, How, Machine, Observations, Versions};
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};

@@ -1,6 +1,15 @@
 //! Summary + budgets -> verdict. Within a run the first that holds wins: partial, failed, not ready, died,
 //! invalid, broken, pass.
 
+mod judge;
+mod lines;
+mod validity;
+mod words;
+
+pub use judge::judge;
+pub use lines::{BudgetLine, Standing, budget_lines};
+pub use words::{ending_words, headline};
+
 use serde::{Deserialize, Serialize};
 
 use crate::recording::Ending;
@@ -52,6 +61,19 @@ pub struct Breach {
 }
 
 impl VerdictKind {
+    /// Its name in `summary.json` and in `expect`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Broken => "broken",
+            Self::NotReady => "not_ready",
+            Self::Invalid => "invalid",
+            Self::Died => "died",
+            Self::Failed => "failed",
+            Self::Partial => "partial",
+        }
+    }
+
     /// The process's exit code.
     pub fn exit_code(self) -> u8 {
         match self {
@@ -78,5 +100,27 @@ impl Verdict {
             Self::Failed(_) => VerdictKind::Failed,
             Self::Partial => VerdictKind::Partial,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdicts_name_is_the_one_in_files() {
+        let all = [
+            VerdictKind::Pass,
+            VerdictKind::Broken,
+            VerdictKind::NotReady,
+            VerdictKind::Invalid,
+            VerdictKind::Died,
+            VerdictKind::Failed,
+            VerdictKind::Partial,
+        ];
+        for kind in all {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        assert_eq!(all.map(VerdictKind::exit_code), [0, 1, 3, 4, 5, 6, 130]);
     }
 }

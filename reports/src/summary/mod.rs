@@ -1,6 +1,15 @@
 //! `summary.json`: the numbers of one run, and the contract that scripts and CI read. Keys are added, never renamed.
 //! A value that was not measured is `null`; its key stays.
 
+mod acts;
+mod gather;
+mod quantiles;
+mod rig;
+mod system;
+mod telegram;
+
+pub use gather::summarise;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -81,16 +90,22 @@ pub struct Quantiles {
 pub struct Rig {
     /// The rig's own lateness, of all acts sent.
     pub lag_us: Lag,
+    /// Of the acts that were free to go, the share that left later than [`crate::recording::Sample::LATE`] or not at all.
+    pub late_share: Option<f64>,
     /// The rig's CPU time for each request, the stub's left out.
     pub cpu_us_per_request: Option<f64>,
     /// The busiest second of the rig's cores, 0.0..=1.0.
     pub core_busy: Option<f64>,
+    /// How busy the rig's cores were for five seconds on end, 0.0..=1.0.
+    pub core_busy_sustained: Option<f64>,
     /// The share of the load's time that the host stole.
     pub steal: Option<f64>,
     /// Whether the rig and the system shared a core.
     pub cores_shared: bool,
     /// CPU seconds of the stub's thread.
     pub stub_cpu_seconds: Option<f64>,
+    /// Rows and exemplars dropped because a queue was full.
+    pub dropped: u64,
 }
 
 /// Lag quantiles in microseconds.
@@ -163,4 +178,21 @@ pub struct Staleness {
     pub p50: Option<f64>,
     pub p99: Option<f64>,
     pub max: Option<f64>,
+}
+
+impl Summary {
+    /// Planned acts of every kind.
+    pub fn planned(&self) -> u64 {
+        self.acts.values().map(|act| act.planned).sum()
+    }
+
+    /// Planned acts that were not deliberately skipped.
+    pub fn taken(&self) -> u64 {
+        self.acts.values().map(|act| act.planned.saturating_sub(act.outcomes.skipped)).sum()
+    }
+
+    /// Whether any act did not succeed.
+    pub fn any_failed(&self) -> bool {
+        self.acts.values().any(|act| act.failed() > 0)
+    }
 }
