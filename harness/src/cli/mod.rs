@@ -1,1 +1,3 @@
 //! The command line: one file per subcommand. Only here is anything printed or exited.
+
+pub mod complaints;
