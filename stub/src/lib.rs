@@ -8,4 +8,4 @@ mod journal;
 mod limits;
 
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::Limits;
+pub use limits::{Limits, spread};
