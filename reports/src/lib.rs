@@ -7,6 +7,8 @@
 //! behind the recording's reader is pure: no clock, no entropy, no environment.
 
 mod budgets;
+pub mod compare;
+pub mod expectation;
 pub mod findings;
 #[cfg(test)]
 mod fixture;
@@ -17,7 +19,9 @@ mod value;
 pub mod verdict;
 
 pub use budgets::{Budgets, Latency};
-pub use findings::{Finding, FindingId};
+pub use compare::{Comparison, DifferentPlans, compare};
+pub use expectation::{Expectation, Held, hold};
+pub use findings::{Finding, FindingId, findings};
 pub use summary::{Summary, summarise};
 pub use timeline::Timeline;
 pub use value::Value;
