@@ -110,7 +110,7 @@ fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) ->
     }
 }
 
-/// Telegram takes `A-Z a-z 0-9 _ -`, 512 of them at most (core.telegram.org/api/links, "Direct mini app links").
+/// Telegram takes `A-Z a-z 0-9 _ -`, at most 512 (docs.telegram-mini-apps.com/platform/start-parameter).
 fn start_param(text: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Template {
     let template = Template::parse(text, spot, Place::StartParam, complaints);
     let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
