@@ -30,3 +30,6 @@ fn on_one_line(span: &Range<usize>, text: &str) -> Range<usize> {
     let line = text[start..].find('\n').map_or(text.len(), |end| start + end);
     start..text.ceil_char_boundary(span.end.clamp(start, line))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 //!
 //! A string that is nothing but `"{x}"` stays a string. Keys are in file order, and may hold placeholders too.
 
+use serde_json::Value;
 use toml::de::DeValue;
 
 use super::complaint::Complaint;
@@ -31,7 +32,7 @@ impl Writer<'_> {
                 Err(_) => self.complain(spot, "this number is too large", "put it in quotes"),
             },
             Some(DeValue::Float(number)) => match number.as_str().parse::<f64>() {
-                Ok(number) if number.is_finite() => self.template.push_text(&number.to_string()),
+                Ok(number) if number.is_finite() => self.template.push_text(&Value::from(number).to_string()),
                 Ok(_) | Err(_) => self.complain(spot, "JSON has no such number", "put it in quotes"),
             },
             Some(DeValue::Boolean(flag)) => self.template.push_text(if *flag { "true" } else { "false" }),
@@ -84,6 +85,6 @@ impl Writer<'_> {
 
 /// Text as the inside of a JSON string.
 fn escaped(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
+    let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }

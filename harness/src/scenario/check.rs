@@ -60,7 +60,10 @@ pub(super) fn scenario(
 /// What is wrong with a name that becomes part of a folder's.
 pub(super) fn bad_name(name: &str, span: Range<usize>) -> Option<Complaint> {
     let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-    if name.is_empty() || !name.chars().all(fits) {
+    if name.is_empty() {
+        return Some(Complaint::new(span, "there is no name", "use letters, digits, `-` and `_`"));
+    }
+    if !name.chars().all(fits) {
         let help = "use letters, digits, `-` and `_`: it becomes the name of a folder";
         return Some(Complaint::new(span, format!("`{name}` cannot be a name"), help));
     }
@@ -107,7 +110,7 @@ fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) ->
     }
 }
 
-/// Telegram takes `A-Z a-z 0-9 _ -`, 512 of them at most (core.telegram.org/api/links, "Direct mini app links").
+/// Telegram takes `A-Z a-z 0-9 _ -`, at most 512 (docs.telegram-mini-apps.com/platform/start-parameter).
 fn start_param(text: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Template {
     let template = Template::parse(text, spot, Place::StartParam, complaints);
     let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
@@ -132,7 +135,7 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
 
 fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let steps = || journeys.iter().flat_map(|journey| &journey.steps);
-    let acts: BTreeSet<&str> = steps().map(|step| step.act.as_str()).collect();
+    let acts: BTreeSet<&str> = steps().map(|step| step.act.as_str()).filter(|act| !act.is_empty()).collect();
     for (act, at) in spot.key("latency").entries() {
         if !acts.contains(act) {
             let known: Vec<&str> = acts.iter().copied().collect();

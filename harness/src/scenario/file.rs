@@ -2,15 +2,15 @@
 //! the values make sense is for `check`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, de};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::number_or_list::NumberOrList;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
 const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
@@ -270,51 +270,6 @@ pub(super) struct Think(
     #[schemars(with = "String", extend("pattern" = SPREAD))]
     pub(super) std::ops::RangeInclusive<Duration>,
 );
-
-/// A whole number, or a list of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NumberOrList {
-    /// One.
-    Number(u32),
-    /// Several.
-    List(Vec<u32>),
-}
-
-impl<'de> Deserialize<'de> for NumberOrList {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(NumberOrListVisitor)
-    }
-}
-
-struct NumberOrListVisitor;
-
-impl<'de> Visitor<'de> for NumberOrListVisitor {
-    type Value = NumberOrList;
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("a whole number or a list of them")
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
-        let fits = u32::try_from(number).map(NumberOrList::Number);
-        fits.map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &"u32"))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list)).map(NumberOrList::List)
-    }
-}
-
-impl JsonSchema for NumberOrList {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NumberOrList".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (number, list) = (generator.subschema_for::<u32>(), generator.subschema_for::<Vec<u32>>());
-        json_schema!({ "description": "A whole number, or a list of them.", "anyOf": [number, list] })
-    }
-}
 
 fn variants(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/Variant" } })

@@ -20,11 +20,13 @@ mod complaint;
 mod file;
 mod journey;
 mod merge;
+mod number_or_list;
 mod quick;
 mod schema;
 mod shape;
 mod source;
 mod spot;
+mod step;
 mod system;
 mod template;
 mod words;
@@ -161,7 +163,7 @@ pub struct Crowd {
     pub timeout: Duration,
     /// How long after the load deliveries are waited for.
     pub settle: Duration,
-    /// The `start_param` of a player's direct link.
+    /// The `start_param` of a player's direct link; empty: the link has none.
     pub start_param: Template,
 }
 

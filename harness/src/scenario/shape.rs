@@ -34,12 +34,12 @@ pub(super) fn file(table: &DeTable<'_>, text: &str) -> Result<File, Vec<Complain
         if !heard {
             complaints.push(fault.complaint(header(&at, text), text));
         }
-        match take_out(&mut left, &at) {
-            Some(key) if complaints.len() < ENOUGH => accounted.insert(key),
-            Some(_) | None => break,
-        };
+        let gone = take_out(&mut left, &at);
+        if gone.is_empty() || complaints.len() == ENOUGH {
+            return Err(in_file_order(complaints));
+        }
+        accounted.extend(gone);
     }
-    Err(in_file_order(complaints))
 }
 
 /// The caret for something missing in the whole file belongs on its first line, not on all of them.
@@ -47,17 +47,31 @@ fn header(at: &Range<usize>, text: &str) -> Range<usize> {
     if *at == (0..text.len()) { 0..0 } else { at.clone() }
 }
 
-/// Takes out the entry or element at these bytes, and says which key it had.
-fn take_out(table: &mut DeTable<'_>, at: &Range<usize>) -> Option<String> {
+/// Takes out the entry or element at these bytes, and with it every table that it leaves empty. Says which keys
+/// they had; an element has none, and is told by an empty one.
+fn take_out(table: &mut DeTable<'_>, at: &Range<usize>) -> Vec<String> {
     let here = table.iter().find(|(key, value)| key.span() == *at || value.span() == *at);
     if let Some(key) = here.map(|(key, _)| key.get_ref().clone()) {
         table.remove(key.as_ref());
-        return Some(key.into_owned());
+        return vec![key.into_owned()];
     }
-    table.iter_mut().find_map(|(_, value)| take_out_of(value.get_mut(), at))
+    let mut gone = Vec::new();
+    let mut emptied = None;
+    for (key, value) in table.iter_mut() {
+        gone = take_out_of(value.get_mut(), at);
+        if !gone.is_empty() {
+            emptied = value.get_ref().as_table().is_some_and(DeTable::is_empty).then(|| key.get_ref().clone());
+            break;
+        }
+    }
+    if let Some(key) = emptied {
+        table.remove(key.as_ref());
+        gone.push(key.into_owned());
+    }
+    gone
 }
 
-fn take_out_of(value: &mut DeValue<'_>, at: &Range<usize>) -> Option<String> {
+fn take_out_of(value: &mut DeValue<'_>, at: &Range<usize>) -> Vec<String> {
     match value {
         DeValue::Table(table) => take_out(table, at),
         DeValue::Array(list) => {
@@ -66,12 +80,13 @@ fn take_out_of(value: &mut DeValue<'_>, at: &Range<usize>) -> Option<String> {
             let old = std::mem::replace(list, DeArray::new());
             *list = old.into_iter().filter(|item| item.span() != *at).collect();
             if list.len() < count {
-                return Some(String::new());
+                return vec![String::new()];
             }
-            list.iter_mut().find_map(|item| take_out_of(item.get_mut(), at))
+            let mut deeper = list.iter_mut().map(|item| take_out_of(item.get_mut(), at));
+            deeper.find(|gone| !gone.is_empty()).unwrap_or_default()
         }
         DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {
-            None
+            Vec::new()
         }
     }
 }

@@ -5,10 +5,11 @@ use std::path::{self, Path, PathBuf};
 
 use super::check::{bounded, positive};
 use super::complaint::Complaint;
-use super::file::{NumberOrList, SystemTable};
+use super::file::SystemTable;
+use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Cores, Ready, System, journey};
+use super::{Cores, Ready, System, step};
 
 /// What says that a folder is where a program is built and run from.
 const MANIFESTS: [&str; 12] = [
@@ -36,7 +37,7 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
         complaints.push(spot.key("port").complain("no one listens on port 0", "leave `port` out for a free one"));
     }
     if let Some(ready) = &file.ready {
-        journey::path_stands(ready, &spot.key("ready"), complaints);
+        step::path_stands(ready, &spot.key("ready"), complaints);
     }
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
@@ -113,12 +114,10 @@ fn environment(
 /// The named folder, from the scenario's own; else the nearest above the scenario that looks like a project's
 /// root; else the scenario's own.
 fn dir(named: Option<&str>, scenario: &Path, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> PathBuf {
-    // Only the current folder can be missing from a path, and without one the path has to do as it is.
-    let scenario = path::absolute(scenario).unwrap_or_else(|_| scenario.to_owned());
-    let own = scenario.parent().unwrap_or(Path::new("/"));
+    let own = folder_of(scenario);
     let Some(named) = named else {
         let is_root = |folder: &&Path| MANIFESTS.iter().any(|manifest| folder.join(manifest).exists());
-        return own.ancestors().find(is_root).unwrap_or(own).to_owned();
+        return own.ancestors().find(is_root).unwrap_or(&own).to_owned();
     };
     let dir = own.join(named);
     if !dir.is_dir() {
@@ -126,4 +125,12 @@ fn dir(named: Option<&str>, scenario: &Path, spot: &Spot<'_>, complaints: &mut V
         complaints.push(spot.complain(format!("there is no folder `{}`", dir.display()), help));
     }
     dir
+}
+
+/// The folder of a file, without `..` and links, so that its ancestors are what they seem. A folder that is not
+/// there is named as it was written.
+fn folder_of(file: &Path) -> PathBuf {
+    let file = path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }

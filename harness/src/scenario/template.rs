@@ -205,6 +205,9 @@ fn resolve(name: &str, place: Place<'_>) -> Result<Slot, Flaw> {
     if place.is_captured_later(name) {
         return Err((format!("`{{{name}}}` is not captured yet"), "capture it in an earlier step".to_owned()));
     }
-    let known: Vec<&str> = place.slots().iter().map(|(known, _)| *known).chain(place.captured()).collect();
-    Err((format!("unknown placeholder `{{{name}}}`"), did_you_mean(name, &known)))
+    let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured());
+    let known: Vec<String> = names.map(|known| format!("{{{known}}}")).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let name = format!("{{{name}}}");
+    Err((format!("unknown placeholder `{name}`"), did_you_mean(&name, &known)))
 }

@@ -86,10 +86,18 @@ impl<'e> Fault<'e> {
             }
             Self::Unexpected { found, expected } => mismatch(at, written, found, expected),
             Self::NotOne => Complaint::new(at, "exactly one belongs here", "keep one and drop the others"),
-            Self::Said(message) => Complaint::new(at, *message, "write another value"),
+            Self::Said(message) => {
+                let (says, help) = message.split_once(": ").unwrap_or((message, "write another value"));
+                Complaint::new(at, says, help)
+            }
         }
     }
 }
+
+/// What the library of sizes expects where it finds something else.
+const A_SIZE: &str = "an integer or string";
+/// And where it finds a text that is none.
+const NO_SIZE: &str = "parsable string";
 
 /// Takes `invalid type: integer `250`, expected a duration` apart.
 fn unexpected(message: &str) -> Option<(&str, &str)> {
@@ -98,13 +106,18 @@ fn unexpected(message: &str) -> Option<(&str, &str)> {
 }
 
 fn mismatch(at: Range<usize>, written: &str, found: &str, expected: &str) -> Complaint {
-    let bare = written.trim_matches(['"', '\'']);
+    let bare = found.find(['`', '"']).map_or("", |quote| found[quote + 1..].trim_end_matches(['`', '"']));
     if expected == "a duration" && is_number(bare) {
         return without_unit(at, &format!("{bare}ms"), &format!("{bare}s"));
     }
     let wanted = in_plain_words(expected);
     let shown = if written.is_empty() || written.contains('\n') || written.len() > 40 { found } else { written };
-    Complaint::new(at, format!("`{}` is not {wanted}", shown.replace('`', "")), advice(expected))
+    let help = if (found, expected) == ("map", "a sequence") {
+        "put its name in double brackets, such as `[[journey]]`".to_owned()
+    } else {
+        advice(expected)
+    };
+    Complaint::new(at, format!("`{}` is not {wanted}", shown.replace('`', "")), help)
 }
 
 /// The complaint about a quantity written as a mere number.
@@ -125,6 +138,7 @@ fn in_plain_words(expected: &str) -> &str {
         "a sequence" => "a list",
         "a map" => "a table",
         "newtype variant" => "complete",
+        A_SIZE | NO_SIZE => "a size",
         other => other,
     }
 }
@@ -135,7 +149,7 @@ fn advice(expected: &str) -> String {
         "u32" => "write a whole number from 0 to 4294967295".to_owned(),
         "u64" => "write a whole number that is not negative".to_owned(),
         "a duration" => "write a number and its unit, such as \"250ms\", \"30s\" or \"2min\"".to_owned(),
-        "a spread of durations" => "write two durations, such as \"3s..9s\", or one".to_owned(),
+        A_SIZE | NO_SIZE => "write a number and its unit, such as \"400MiB\"".to_owned(),
         "a string" => "put it in quotes".to_owned(),
         "a sequence" => "put it in brackets, such as [\"npm\", \"start\"]".to_owned(),
         "newtype variant" => "it has settings of its own, such as `burst = { over = \"60s\" }`".to_owned(),
@@ -145,13 +159,15 @@ fn advice(expected: &str) -> String {
 
 /// The complaint about text that is not TOML.
 pub(super) fn syntax(error: &Error, text: &str) -> Complaint {
+    let at = error.span().unwrap_or(text.len()..text.len());
     let message = error.message();
-    let help = if message == "duplicate key" {
-        "each key is said once: keep one of them"
-    } else if message.contains("must be quoted") {
-        "put it in quotes, such as \"250ms\""
-    } else {
-        "a scenario is written in TOML: https://toml.io"
+    if message.starts_with("string values must be quoted") {
+        let bare = text.get(at.clone()).unwrap_or_default();
+        return Complaint::new(at, "text stands in quotes", format!("write \"{bare}\""));
+    }
+    let help = match message {
+        "duplicate key" => "each key is said once: keep one of them",
+        _ => "a scenario is written in TOML: https://toml.io",
     };
-    Complaint::new(error.span().unwrap_or(text.len()..text.len()), message, help)
+    Complaint::new(at, message, help)
 }
