@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::System;
-use crate::recording::{Ending, Header, Logs, Observations, PidVital, Stall, Vital};
+use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Stall, Vital};
 use crate::timeline::VitalPoint;
 
 /// Gathers what the vitals say of the system's whole process tree.
@@ -96,6 +96,27 @@ impl Tree {
             ending: last.ending,
             ready_after_ms: header.ready_after_ms,
         }
+    }
+}
+
+impl System {
+    /// Its commonest error lines, each with how often it came.
+    pub fn commonest_errors(&self) -> Vec<String> {
+        self.top_messages.iter().map(|message| format!("{} x {}", message.count, message.text)).collect()
+    }
+
+    /// How it ended by itself, if it did: the rig's own stop is never a crash.
+    pub fn own_ending(&self) -> Option<&Ending> {
+        let ending = self.ending.as_ref()?;
+        match ending.kind {
+            EndingKind::Stopped => None,
+            EndingKind::Exit | EndingKind::Signal => Some(ending),
+        }
+    }
+
+    /// The last lines on its stderr, when it ended by itself.
+    pub fn last_words(&self) -> &[String] {
+        self.own_ending().map_or(&[], |ending| &ending.stderr_tail)
     }
 }
 

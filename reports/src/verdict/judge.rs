@@ -3,7 +3,6 @@
 use super::lines::{BudgetLine, Standing, lines};
 use super::{Breach, Verdict, validity};
 use crate::Budgets;
-use crate::recording::{Ending, EndingKind};
 use crate::summary::Summary;
 
 /// The first that holds: partial, failed, not ready, died, invalid, broken, pass.
@@ -17,19 +16,10 @@ pub fn judge(summary: &Summary, budgets: &Budgets) -> Verdict {
     if let Some(why) = &summary.not_ready {
         return Verdict::NotReady(why.clone());
     }
-    if let Some(ending) = own_ending(summary) {
+    if let Some(ending) = summary.system.own_ending() {
         return Verdict::Died(Box::new(ending.clone()));
     }
     judge_what_was_measured(summary, &lines(summary, budgets))
-}
-
-/// How the system ended by itself, if it did: the rig's own stop is never a crash.
-fn own_ending(summary: &Summary) -> Option<&Ending> {
-    let ending = summary.system.ending.as_ref()?;
-    match ending.kind {
-        EndingKind::Stopped => None,
-        EndingKind::Exit | EndingKind::Signal => Some(ending),
-    }
 }
 
 fn judge_what_was_measured(summary: &Summary, lines: &[BudgetLine]) -> Verdict {
@@ -59,8 +49,11 @@ fn none_judged(lines: &[BudgetLine]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
     use crate::VerdictKind;
     use crate::fixture::{self, ending};
+    use crate::recording::{Ending, EndingKind, Outcome, Row, Sample};
 
     /// What the small run comes to after a change to it.
     fn verdict(change: impl FnOnce(&mut Summary)) -> Verdict {
@@ -124,6 +117,32 @@ mod tests {
             }
         });
         assert_eq!(broken.kind(), VerdictKind::Broken);
+    }
+
+    /// The small run with two of its guesses replaced: too few to move the 99th percentile of all 300 acts.
+    fn verdict_with_two_guesses_like(sample: &Sample) -> Verdict {
+        let mut rows = fixture::rows();
+        let mut intervals =
+            rows.iter_mut().filter_map(|row| if let Row::Interval(row) = row { Some(row) } else { None });
+        let guess = intervals.nth(5).unwrap().acts.get_mut("guess").unwrap();
+        guess.reset();
+        for nth in 0..20 {
+            let healthy = fixture::sample(5, Duration::from_millis(5), Outcome::Ok { late_connect: false });
+            guess.count(if nth < 2 { sample } else { &healthy });
+        }
+        let (summary, _) = fixture::summarised(rows);
+        judge(&summary, &summary.header.budgets)
+    }
+
+    #[test]
+    fn a_rig_stopped_for_two_seconds_makes_the_run_invalid_and_a_system_stopped_as_long_does_not() {
+        let healthy = fixture::sample(5, Duration::from_secs(2), Outcome::Ok { late_connect: false });
+        let rig_stopped = Sample { started: healthy.started + Duration::from_secs(2), ..healthy.clone() };
+        let Verdict::Invalid(reasons) = verdict_with_two_guesses_like(&rig_stopped) else {
+            panic!("the rig stood still")
+        };
+        assert_eq!(reasons, ["the rig stood still: an act left 2.001 s after it was due (lag p99 100 us)"]);
+        assert_eq!(verdict_with_two_guesses_like(&healthy), Verdict::Pass);
     }
 
     #[test]
