@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by its panic")]
 
 mod build;
+mod calibration;
 mod death;
 mod lifecycle;
 mod readiness;

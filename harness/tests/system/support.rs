@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use floodrig::keeper::{Identity, Program};
@@ -52,6 +52,11 @@ impl Run {
         let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
         let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight) };
         Self { epoch, in_flight, rows, watch }
+    }
+
+    /// Where rows go.
+    pub(crate) fn to_rows(&self) -> SyncSender<Row> {
+        self.watch.rows.clone()
     }
 
     /// Starts a system whose port the test itself opens as soon as it is waited for.
