@@ -57,9 +57,9 @@ type Series<From> = (&'static str, fn(&From) -> Value);
 
 const ACT_SERIES: [Series<Act>; 5] = [
     ("did not succeed", |act| Value::Count(act.failed())),
-    ("response p50", |act| Value::micros(act.response_us.p50)),
-    ("response p99", |act| Value::micros(act.response_us.p99)),
-    ("response max", |act| Value::micros(act.response_us.max)),
+    ("response p50", |act| Value::quantile(act.response_us.p50)),
+    ("response p99", |act| Value::quantile(act.response_us.p99)),
+    ("response max", |act| Value::quantile(act.response_us.max)),
     ("p99 of all planned", Act::judged_p99),
 ];
 
@@ -88,7 +88,7 @@ impl Act {
     /// The 99th percentile over all planned acts, unbounded when more than one in a hundred did not succeed.
     pub(crate) fn judged_p99(&self) -> Value {
         match self.judged_us.count {
-            0 => Value::Unmeasured,
+            0 => Value::Absent,
             _ => self.judged_us.p99.map_or(Value::Unbounded, Value::Time),
         }
     }

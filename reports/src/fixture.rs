@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::recording::{
     ActInterval, CallInterval, Cores, DeliveryInterval, Ending, EndingKind, Event, EventKind, FORMAT, Header, How,
-    Interval, Logs, Machine, Message, MethodCounts, Observations, Outcome, PidVital, Row, Sample, Seal, Stall,
+    Interval, Logs, Machine, Message, MethodCounts, Observations, Outcome, PidVital, Probed, Row, Sample, Seal, Stall,
     Versions, Vital,
 };
 use crate::summary::{Summary, summarise};
@@ -216,6 +216,7 @@ pub(crate) fn one_row_of_each_kind() -> Vec<Row> {
         Row::Exemplar(sample(1, Duration::from_millis(700), Outcome::Status(503))),
         Row::Vital(vital(1)),
         Row::Stall(Stall { from_us: 1, len_us: 60_000 }),
+        Row::Probed(Probed { longest_delay_us: Some(45_000) }),
         Row::Calls(calls(1)),
         Row::Deliveries(deliveries(1)),
         note("the first of many"),

@@ -77,7 +77,7 @@ fn acts(summary: &Summary) -> Table {
         let response = &act.response_us;
         let quantiles = [response.p50, response.p90, response.p99, response.p999, response.max];
         let counts = [act.planned, act.ok, act.outcomes.total()].map(Value::Count);
-        let values = counts.into_iter().chain(quantiles.map(Value::micros)).chain([act.judged_p99()]);
+        let values = counts.into_iter().chain(quantiles.map(Value::quantile)).chain([act.judged_p99()]);
         std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
     };
     Table::new("Response time of the acts that succeeded", &head, in_order(summary).map(row).collect())
@@ -156,22 +156,27 @@ fn deliveries(summary: &Summary) -> Table {
         ("late", Value::count(deliveries.late).to_string()),
         ("lost", Value::count(deliveries.lost).to_string()),
         ("duplicated", Value::count(deliveries.duplicated).to_string()),
-        ("time to delivery p50", Value::micros(deliveries.latency_us.p50).to_string()),
-        ("time to delivery p99", Value::micros(deliveries.latency_us.p99).to_string()),
-        ("staleness p50", Value::millis(staleness.p50).to_string()),
-        ("staleness p99", Value::millis(staleness.p99).to_string()),
-        ("staleness max", Value::millis(staleness.max).to_string()),
+        ("time to delivery p50", Value::quantile(deliveries.latency_us.p50).to_string()),
+        ("time to delivery p99", Value::quantile(deliveries.latency_us.p99).to_string()),
+        ("staleness p50", staleness_of(staleness.p50).to_string()),
+        ("staleness p99", staleness_of(staleness.p99).to_string()),
+        ("staleness max", staleness_of(staleness.max).to_string()),
     ];
     Table::of_values("Deliveries", &values)
+}
+
+/// Deliveries were watched, so a quantile that is not there had nothing to count.
+fn staleness_of(ms: Option<f64>) -> Value {
+    ms.map_or(Value::Absent, |ms| Value::millis(Some(ms)))
 }
 
 fn rig(summary: &Summary) -> Table {
     let rig = &summary.rig;
     let per_request = rig.cpu_us_per_request.map(|us| us / 1e3);
     let values = [
-        ("lag p50", Value::micros(rig.lag_us.p50).to_string()),
-        ("lag p99", Value::micros(rig.lag_us.p99).to_string()),
-        ("lag max", Value::micros(rig.lag_us.max).to_string()),
+        ("lag p50", Value::quantile(rig.lag_us.p50).to_string()),
+        ("lag p99", Value::quantile(rig.lag_us.p99).to_string()),
+        ("lag max", Value::quantile(rig.lag_us.max).to_string()),
         ("sent more than 50 ms late", Value::share(rig.late_share).to_string()),
         ("cores busy in the busiest second", Value::share(rig.core_busy).to_string()),
         ("time stolen by the host", Value::share(rig.steal).to_string()),

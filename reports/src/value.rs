@@ -22,6 +22,8 @@ pub enum Value {
     Unbounded,
     /// Not measured; never shown as zero.
     Unmeasured,
+    /// Measured, and there was nothing: a quantile of no acts.
+    Absent,
 }
 
 impl Value {
@@ -30,9 +32,9 @@ impl Value {
         count.map_or(Self::Unmeasured, Self::Count)
     }
 
-    /// Microseconds, if there are any.
-    pub fn micros(us: Option<u64>) -> Self {
-        us.map_or(Self::Unmeasured, Self::Time)
+    /// A quantile in microseconds of what was counted, if anything was.
+    pub fn quantile(us: Option<u64>) -> Self {
+        us.map_or(Self::Absent, Self::Time)
     }
 
     /// Milliseconds, if there are any.
@@ -74,7 +76,7 @@ impl Value {
             Self::Count(number) | Self::Time(number) | Self::Size(number) => Some(number as f64),
             Self::Share(number) | Self::Number(number) => Some(number),
             Self::Unbounded => Some(f64::INFINITY),
-            Self::Unmeasured => None,
+            Self::Unmeasured | Self::Absent => None,
         }
     }
 }
@@ -101,6 +103,7 @@ impl fmt::Display for Value {
             Self::Number(number) => trimmed(*number, 2),
             Self::Unbounded => "unbounded".to_owned(),
             Self::Unmeasured => "not measured".to_owned(),
+            Self::Absent => "none".to_owned(),
         })
     }
 }
@@ -170,6 +173,7 @@ mod tests {
             (Value::Number(1.25), "1.25"),
             (Value::Unbounded, "unbounded"),
             (Value::Unmeasured, "not measured"),
+            (Value::quantile(None), "none"),
         ];
         for (value, text) in written {
             assert_eq!(value.to_string(), text);

@@ -65,7 +65,9 @@ impl Histogram {
 
     /// The value at a quantile in `0.0..=1.0`, or nothing when nothing was counted.
     pub fn quantile_us(&self, quantile: f64) -> Option<u64> {
-        (!self.0.is_empty()).then(|| self.0.value_at_quantile(quantile))
+        // A millionth of a duration makes up for the rounding of the fraction: 0.07 of 100 is the 7th, not the 8th.
+        let rank = (quantile * self.count() as f64 - 1e-6).ceil() as u64;
+        self.at_rank_us(rank.max(1))
     }
 
     /// The value of the `rank`-th smallest duration, counted from 1; nothing beyond those counted.
@@ -129,6 +131,16 @@ mod tests {
         assert_eq!(three.at_rank_us(1), Some(1_000));
         assert_eq!(three.at_rank_us(3), three.max_us());
         assert_eq!(three.at_rank_us(4), None);
+    }
+
+    #[test]
+    fn a_quantile_is_not_moved_by_the_rounding_of_its_fraction() {
+        let hundred = histogram(1..=100);
+        for nth in 1..=100 {
+            assert_eq!(hundred.quantile_us(nth as f64 / 100.0), hundred.at_rank_us(nth));
+        }
+        assert_eq!(hundred.quantile_us(0.0), hundred.at_rank_us(1));
+        assert_eq!(Histogram::default().quantile_us(0.5), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Stall, Vital};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Stall, Vital};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub enum Row {
     Vital(Vital),
     /// One stall of the system, as soon as it is over.
     Stall(Stall),
+    /// What the black-box probe found over the whole run.
+    Probed(Probed),
     /// The Bot API calls of one interval, counted by the stub.
     Calls(CallInterval),
     /// What became visible in the chats during one interval.

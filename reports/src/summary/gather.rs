@@ -66,6 +66,7 @@ impl Gathering {
                 self.tree.take_stall(stall);
                 self.timeline.stalls.push(stall);
             }
+            Row::Probed(probed) => self.tree.take_probed(probed),
             Row::Calls(calls) => {
                 self.telegram.take(&calls);
                 self.timeline.calls.push(CallPoint::of(calls));

@@ -49,6 +49,8 @@ fn at(histogram: &Histogram, total: u64, per_mille: u64) -> Option<u64> {
 mod tests {
     use std::time::Duration;
 
+    use proptest::prelude::*;
+
     use super::*;
 
     fn milliseconds(from: u64, to: u64) -> Histogram {
@@ -95,6 +97,37 @@ mod tests {
             let exact = (total * 990_u64).div_ceil(1_000);
             let all = milliseconds(1, total);
             assert_eq!(Quantiles::of(&all).p99, all.at_rank_us(exact));
+        }
+    }
+
+    /// Failures sorted behind everything, and the rank counted by hand.
+    fn by_hand(succeeded: &mut [u64], failed: u64, per_mille: u64) -> Option<u64> {
+        succeeded.sort_unstable();
+        let total = succeeded.len() as u64 + failed;
+        let rank = (total * per_mille).div_ceil(1_000).max(1);
+        succeeded.get(rank as usize - 1).copied()
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_those_of_the_sorted_acts_however_they_were_split(
+            mut succeeded in prop::collection::vec(1..60_000_000_u64, 1..400), failed in 0..40_u64, split in 0..400_usize,
+        ) {
+            let (first, second) = succeeded.split_at(split.min(succeeded.len()));
+            let mut merged = Histogram::default();
+            for part in [first, second] {
+                let mut histogram = Histogram::default();
+                for us in part {
+                    histogram.record(Duration::from_micros(*us));
+                }
+                merged.merge(&histogram);
+            }
+            let judged = Quantiles::among(&merged, succeeded.len() as u64 + failed);
+            for (found, per_mille) in [(judged.p50, 500), (judged.p90, 900), (judged.p99, 990), (judged.p999, 999), (judged.max, 1_000)] {
+                let exact = by_hand(&mut succeeded, failed, per_mille);
+                prop_assert_eq!(found.is_some(), exact.is_some());
+                prop_assert!(found.zip(exact).is_none_or(|(found, exact)| found >= exact && found - exact <= exact / 1_000 + 1));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::System;
-use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Stall, Vital};
+use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Stall, Vital};
 use crate::timeline::VitalPoint;
 
 /// Gathers what the vitals say of the system's whole process tree.
@@ -49,6 +49,10 @@ impl Tree {
         self.stalls += 1;
         self.stall_max_us = self.stall_max_us.max(stall.len_us);
         self.probe_delay_us = self.probe_delay_us.max(Some(stall.len_us));
+    }
+
+    pub(super) fn take_probed(&mut self, probed: Probed) {
+        self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
     }
 
     /// The kernel keeps each process's own peak, which a tick may have missed.
@@ -182,6 +186,14 @@ mod tests {
             (stalled.stalls, stalled.stall_max_ms, stalled.probe_delay_max_ms),
             (Some(2), Some(80.0), Some(80.0))
         );
+    }
+
+    #[test]
+    fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
+        let mut tree = Tree::default();
+        tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
+        tree.take_probed(Probed { longest_delay_us: Some(45_000) });
+        assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Summary and budgets -> verdict.
 
-use super::lines::{BudgetLine, Standing, lines};
-use super::{Breach, Verdict, validity};
+use super::lines::lines;
+use super::{Breach, BudgetLine, Standing, Verdict, validity};
 use crate::Budgets;
 use crate::summary::Summary;
 

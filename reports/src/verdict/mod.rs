@@ -3,11 +3,13 @@
 
 mod judge;
 mod lines;
+mod standing;
 mod validity;
 mod words;
 
 pub use judge::judge;
-pub use lines::{BudgetLine, Standing, budget_lines};
+pub use lines::budget_lines;
+pub use standing::{BudgetLine, Standing};
 pub use words::{ending_words, headline};
 
 use serde::{Deserialize, Serialize};

@@ -59,7 +59,7 @@ fn sent_nothing(summary: &Summary) -> Option<String> {
 fn stood_still(summary: &Summary) -> Option<String> {
     let max = summary.rig.lag_us.max?;
     (u128::from(max) >= STOOD_STILL.as_micros()).then(|| {
-        let (max, p99) = (Value::Time(max), Value::micros(summary.rig.lag_us.p99));
+        let (max, p99) = (Value::Time(max), Value::quantile(summary.rig.lag_us.p99));
         format!("the rig stood still: an act left {max} after it was due (lag p99 {p99})")
     })
 }
@@ -67,7 +67,7 @@ fn stood_still(summary: &Summary) -> Option<String> {
 fn sent_late(summary: &Summary) -> Option<String> {
     let share = summary.rig.late_share?;
     (share > LATE_SHARE).then(|| {
-        let (late, p99) = (Value::from(Sample::LATE), Value::micros(summary.rig.lag_us.p99));
+        let (late, p99) = (Value::from(Sample::LATE), Value::quantile(summary.rig.lag_us.p99));
         let (share, why) = (Value::Share(share), why_late(summary));
         format!("{share} of the acts that were free to go left more than {late} late or never (lag p99 {p99}): {why}")
     })

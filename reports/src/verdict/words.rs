@@ -1,7 +1,6 @@
 //! The verdict in one line of words, the same in every renderer.
 
-use super::lines::{BudgetLine, Standing, budget_lines};
-use super::{Breach, Verdict};
+use super::{Breach, BudgetLine, Standing, Verdict, budget_lines};
 use crate::Value;
 use crate::recording::Ending;
 use crate::summary::Summary;
