@@ -186,3 +186,82 @@ impl Floor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::plan::{ActSpec, crowd};
+
+    /// One arrival for each of two players, and then another of the first, all due at once.
+    fn floor(most_open: u64) -> Floor {
+        let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
+        let plan = Plan {
+            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
+            players: crowd(7, 1, 2),
+            visits: Vec::new(),
+            arrivals: [0, 1, 0].map(arrival).to_vec(),
+            digest: [0; 32],
+        };
+        let (rows, _) = sync_channel(1);
+        let second = Duration::from_secs(1);
+        let sink = Intervals::new(vec!["act".to_owned()], Duration::ZERO, second, rows, Arc::default());
+        Floor::new(Arc::new(plan), Duration::ZERO, most_open, sink)
+    }
+
+    fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
+        let hands = floor.take_hands(index);
+        floor.begin(index, &hands, Duration::ZERO)
+    }
+
+    fn end(floor: &mut Floor, index: u32) -> Option<u32> {
+        let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
+        floor.end(index, Hands::default(), &ended)
+    }
+
+    #[test]
+    fn a_busy_players_next_act_waits_for_the_end_of_the_last() {
+        let mut floor = floor(9);
+        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
+        assert_eq!(due, [0, 1]);
+        begin(&mut floor, 0).unwrap();
+        assert_eq!(end(&mut floor, 0), Some(2));
+        begin(&mut floor, 2).unwrap();
+        assert_eq!(end(&mut floor, 2), None);
+    }
+
+    #[test]
+    fn a_free_players_next_act_is_taken_by_the_pacer() {
+        let mut floor = floor(9);
+        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
+        begin(&mut floor, 0).unwrap();
+        assert_eq!(end(&mut floor, 0), None);
+        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
+        assert_eq!(due, [1, 2]);
+    }
+
+    #[test]
+    fn one_connection_too_many_is_not_opened_and_one_that_ended_makes_room() {
+        let mut floor = floor(1);
+        while floor.take_due(Duration::ZERO).is_some() {}
+        assert_eq!(begin(&mut floor, 0), Ok(()));
+        assert_eq!(begin(&mut floor, 1), Err(Outcome::Abandoned));
+        assert_eq!(end(&mut floor, 0), Some(2));
+        assert_eq!(begin(&mut floor, 2), Ok(()));
+        assert_eq!((floor.counts.capped, floor.counts.open_peak), (1, 1));
+    }
+
+    #[test]
+    fn at_the_end_every_act_has_its_sample_wherever_it_stands() {
+        for begun in 0..=2 {
+            let mut floor = floor(9);
+            for index in 0..begun {
+                assert_eq!(floor.take_due(Duration::ZERO), Some(index));
+                begin(&mut floor, index).unwrap();
+            }
+            floor.end_all(Outcome::Timeout, Duration::from_millis(5));
+            assert_eq!(floor.sink.samples(), 3, "{begun} begun");
+        }
+    }
+}

@@ -103,3 +103,104 @@ impl Accepted {
         Some((filled(&shows.chat)?.trim().parse().ok()?, sign))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::plan::by_hand::step;
+    use crate::scenario::{Piece, Slot, Template};
+
+    fn plain() -> Step {
+        step("act", 1, Duration::ZERO..=Duration::ZERO)
+    }
+
+    fn capturing(pointer: &str) -> Step {
+        Step { capture: BTreeMap::from([("it".to_owned(), pointer.to_owned())]), ..plain() }
+    }
+
+    fn showing(sign: Sign) -> Step {
+        let chat = Template { pieces: vec![Piece::Slot(Slot::Captured("it".to_owned()))] };
+        Step { shows: Some(Shows { chat, sign }), ..plain() }
+    }
+
+    fn answered(status: u16, body: &str) -> Answered {
+        Answered { status, body: body.as_bytes().to_vec() }
+    }
+
+    fn judged(step: &Step, status: u16) -> Result<(), Outcome> {
+        judge(step, &answered(status, "")).map(|_| ())
+    }
+
+    fn captured(step: &Step, body: &str) -> Result<String, Outcome> {
+        let mut captured = Captured::new();
+        judge(step, &answered(200, body))?.keep(&mut captured);
+        Ok(captured.remove("it").unwrap())
+    }
+
+    #[test]
+    fn any_2xx_is_a_success_unless_statuses_are_named() {
+        for (status, ok) in [(199, false), (200, true), (299, true), (300, false), (404, false)] {
+            assert_eq!(judged(&plain(), status).is_ok(), ok, "{status}");
+        }
+        let strict = Step { expect_status: vec![404, 409], ..plain() };
+        assert_eq!([404, 409, 200].map(|status| judged(&strict, status)), [Ok(()), Ok(()), Err(Outcome::Status(200))]);
+    }
+
+    #[test]
+    fn a_body_is_wanted_only_to_read_something_from_it() {
+        assert_eq!(wants(&plain()), Body::Drained);
+        assert_eq!(wants(&showing(Sign::Any)), Body::Drained);
+        assert_eq!(wants(&showing(Sign::Version("/v".to_owned()))), Body::Kept);
+        assert_eq!(wants(&capturing("/it")), Body::Kept);
+    }
+
+    #[test]
+    fn a_captured_value_stands_as_a_person_would_write_it() {
+        let body = r#"{"s":"a\"b","n":-7,"b":true,"l":[1,{"x":null}],"a/b":{"~":1}}"#;
+        for (pointer, value) in
+            [("/s", "a\"b"), ("/n", "-7"), ("/b", "true"), ("/l/0", "1"), ("/l/1", r#"{"x":null}"#), ("/a~1b/~0", "1")]
+        {
+            assert_eq!(captured(&capturing(pointer), body).as_deref(), Ok(value), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_lacks_what_is_captured_fails_its_check() {
+        for body in [r#"{"other":1}"#, r#"{"it":null}"#, "not json", ""] {
+            assert_eq!(captured(&capturing("/it"), body), Err(Outcome::CheckFailed), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_a_whole_number() {
+        let step = showing(Sign::Version("/v".to_owned()));
+        for (body, version) in [(r#"{"v":12}"#, Some(12)), (r#"{"v":1.5}"#, None), (r#"{"v":"12"}"#, None)] {
+            assert_eq!(
+                judge(&step, &answered(200, body)).ok().and_then(|accepted| accepted.version),
+                version,
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_an_act_shows_is_told_with_its_chat_and_sign() {
+        let marker = Template { pieces: vec![Piece::Text("hello".to_owned())] };
+        let version = Accepted { version: Some(3), ..Accepted::default() };
+        let with = |chat: &str, sign, accepted: &Accepted| {
+            let captured = Captured::from([("it".to_owned(), chat.to_owned())]);
+            let values = Values { captured: Some(&captured), ..Values::default() };
+            accepted.shows(showing(sign).shows.as_ref().unwrap(), &values)
+        };
+        let nothing = Accepted::default();
+        assert_eq!(with("-100", Sign::Any, &nothing), Some((-100, ExpectedSign::Any)));
+        assert_eq!(
+            with("-100", Sign::Marker(marker), &nothing),
+            Some((-100, ExpectedSign::Marker("hello".to_owned())))
+        );
+        assert_eq!(with("-100", Sign::Version(String::new()), &version), Some((-100, ExpectedSign::Version(3))));
+        assert_eq!(with("no chat", Sign::Any, &nothing), None);
+    }
+}

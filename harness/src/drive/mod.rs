@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::Outcome;
 use tokio::runtime::{Builder, LocalOptions};
+use tokio::time::MissedTickBehavior;
 
 use self::alarm::Alarm;
 use self::desk::Desk;
@@ -39,8 +40,10 @@ use crate::scenario::Scenario;
 
 pub use self::judge::{Expected, ExpectedSign};
 
-/// The longest the pacer sleeps: how late it may notice the stop flag.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+/// How often the pacer looks up when nothing is due: how late it may notice the stop flag. It also keeps a timer in
+/// tokio's wheel that is earlier than any request's timeout; without one, every request that the rig sends while idle
+/// makes tokio wake itself through an eventfd: two system calls more.
+const PULSE: Duration = Duration::from_millis(50);
 
 /// Everything a load is made of.
 pub struct Job {
@@ -132,6 +135,8 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
 /// Fires arrivals as they come due, until all acts have ended or it is time to end them.
 async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Result<End> {
     let alarm = Alarm::new(desk.clock)?;
+    let mut pulse = tokio::time::interval(PULSE);
+    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let now = desk.clock.now();
         desk.fire_due(now);
@@ -145,20 +150,21 @@ async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Res
         if now >= drain_at {
             return Ok(End::Drained);
         }
-        alarm.set(wake_at(desk, now).min(drain_at))?;
+        alarm.set(wake_at(desk).min(drain_at))?;
         tokio::select! {
             biased;
             rang = alarm.rings() => rang?,
             () = desk.done.notified() => {}
+            _ = pulse.tick() => {}
         }
     }
 }
 
 /// The next instant at which there is something to do.
-fn wake_at(desk: &Desk, now: Duration) -> Duration {
+fn wake_at(desk: &Desk) -> Duration {
     let floor = desk.floor.borrow();
     let next = floor.next_due().unwrap_or(Duration::MAX);
-    next.min(now + LONGEST_SLEEP).min(floor.sink.until())
+    next.min(floor.sink.until())
 }
 
 /// Gives every act its sample and closes the last interval. What was in flight at the rig's own stop was no timeout of

@@ -75,3 +75,20 @@ fn needed_retransmits(stream: &TcpStream, took: Duration) -> bool {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_to_ourselves_is_nobody_listening() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+            let address = socket.local_addr().unwrap();
+            let stream = socket.connect(address).await.unwrap();
+            assert_eq!(refuse_itself(&stream, address), Err(Failure::Refused));
+        });
+    }
+}

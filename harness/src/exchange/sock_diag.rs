@@ -3,8 +3,9 @@
 //! std offers no `TCP_INFO`, and this needs no `unsafe`. Only a slow connect asks, so that the cost of one
 //! question (a send and a receive, answered before the send returns) does not matter.
 
+use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
@@ -26,12 +27,24 @@ const MESSAGE: usize = 72;
 /// Where `tcpi_total_retrans` stands in `struct tcp_info`, `linux/tcp.h`: after 8 bytes and 23 words.
 const TOTAL_RETRANSMITS: usize = 100;
 
-/// Whether the kernel answers such questions here: `active`, or `inactive: <reason>`.
+/// Whether the kernel answers such questions here: `active`, or `inactive: <reason>`. It is asked about a connection
+/// made for the purpose.
 pub fn tcp_info() -> String {
-    match SockDiag::open() {
-        Ok(_) => "active".to_owned(),
-        Err(error) => format!("inactive: {error}; a connect slower than 900 ms counts as late"),
+    match ask() {
+        Ok(Some(_)) => "active".to_owned(),
+        Ok(None) => inactive(&"the kernel knows no such socket"),
+        Err(error) => inactive(&error),
     }
+}
+
+fn ask() -> io::Result<Option<u32>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let stream = TcpStream::connect(listener.local_addr()?)?;
+    Ok(SockDiag::open()?.retransmits(stream.local_addr()?, stream.peer_addr()?))
+}
+
+fn inactive(reason: &dyn fmt::Display) -> String {
+    format!("inactive: {reason}; a connect slower than 900 ms counts as late")
 }
 
 /// A line to the kernel.
@@ -104,13 +117,17 @@ fn total_retransmits(answer: &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
-
     use super::*;
 
     #[test]
     fn a_prompt_connection_has_no_retransmits() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(ask().unwrap(), Some(0));
+        assert_eq!(tcp_info(), "active");
+    }
+
+    #[test]
+    fn the_next_version_of_the_protocol_is_asked_too() {
+        let listener = TcpListener::bind("[::1]:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (local, peer) = (stream.local_addr().unwrap(), stream.peer_addr().unwrap());
         assert_eq!(SockDiag::open().unwrap().retransmits(local, peer), Some(0));

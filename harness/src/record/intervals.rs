@@ -112,7 +112,7 @@ impl Intervals {
     /// failed says so itself.
     pub fn finish(&mut self, now: Duration) -> Recorded {
         self.advance(now);
-        self.until = now.max(self.from);
+        self.until = now.max(self.from + Duration::from_micros(1));
         self.offer_exemplars();
         let last = Row::Interval(self.take());
         drop(self.rows.send(last));
@@ -212,4 +212,139 @@ fn tally(outcomes: &mut Outcomes, outcome: Outcome) {
         Outcome::Skipped => &mut outcomes.skipped,
     };
     *class += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use super::*;
+
+    const MILLISECOND: Duration = Duration::from_millis(1);
+
+    fn intervals(room: usize) -> (Intervals, Receiver<Row>) {
+        let (rows, queue) = sync_channel(room);
+        let names = vec!["open".to_owned(), "guess".to_owned()];
+        (Intervals::new(names, 50 * MILLISECOND, 100 * MILLISECOND, rows, Arc::default()), queue)
+    }
+
+    fn sample(act: u16, ended: u32, outcome: Outcome) -> Sample {
+        let (scheduled, free) = (60 * MILLISECOND, 70 * MILLISECOND);
+        Sample {
+            act,
+            player: 0,
+            scheduled,
+            free,
+            started: 75 * MILLISECOND,
+            ended: ended * MILLISECOND,
+            outcome,
+            tries: 2,
+        }
+    }
+
+    const OK: Outcome = Outcome::Ok { late_connect: true };
+
+    fn rows(queue: &Receiver<Row>) -> Vec<Interval> {
+        let interval = |row| if let Row::Interval(interval) = row { Some(interval) } else { None };
+        queue.try_iter().filter_map(interval).collect()
+    }
+
+    #[test]
+    fn intervals_are_short_for_loads_of_up_to_a_minute() {
+        assert_eq!(interval_length(Duration::from_mins(1)), 100 * MILLISECOND);
+        assert_eq!(interval_length(Duration::from_mins(1) + MILLISECOND), 1000 * MILLISECOND);
+    }
+
+    #[test]
+    fn a_sample_belongs_to_the_interval_it_ended_in() {
+        let (mut intervals, queue) = intervals(9);
+        intervals.offer(1, 60 * MILLISECOND);
+        intervals.record(&sample(1, 149, OK));
+        intervals.record(&sample(1, 150, Outcome::Refused));
+        intervals.record(&sample(0, 249, Outcome::Abandoned));
+        assert_eq!(intervals.finish(250 * MILLISECOND).samples, 3);
+        let rows = rows(&queue);
+        let spans: Vec<_> = rows.iter().map(|row| (row.from_us, row.len_us)).collect();
+        assert_eq!(spans, [(50_000, 100_000), (150_000, 100_000), (250_000, 1)]);
+        let guess = &rows[0].acts["guess"];
+        assert_eq!((guess.offered, guess.ok, guess.late_connect, guess.requests), (1, 1, 1, 2));
+        assert_eq!((rows[1].acts["guess"].outcomes.refused, rows[1].acts["open"].outcomes.abandoned), (1, 1));
+        assert!(!rows[0].acts.contains_key("open") && rows[2].acts.is_empty());
+    }
+
+    #[test]
+    fn each_duration_has_its_histogram() {
+        let (mut intervals, queue) = intervals(9);
+        intervals.record(&sample(0, 100, OK));
+        intervals.record(&sample(1, 100, Outcome::Timeout));
+        intervals.finish(110 * MILLISECOND);
+        let acts = &rows(&queue)[0].acts;
+        let means = |act: &ActInterval| {
+            let all = [&act.response, &act.service, &act.blocked, &act.lag, &act.failed_response];
+            all.map(|histogram| histogram.mean_us().map(|us| (us / 1000.0).round() as u32))
+        };
+        assert_eq!(means(&acts["open"]), [Some(40), Some(25), Some(10), Some(5), None]);
+        assert_eq!(means(&acts["guess"]), [None, None, None, Some(5), Some(40)]);
+    }
+
+    #[test]
+    fn an_interval_that_cannot_be_handed_over_becomes_part_of_the_next() {
+        let (mut intervals, queue) = intervals(1);
+        for ended in [100, 200, 300] {
+            intervals.record(&sample(0, ended, OK));
+        }
+        // The first took the only room; the second waits with the third.
+        assert_eq!(rows(&queue)[0].acts["open"].ok, 1);
+        intervals.advance(350 * MILLISECOND);
+        let merged = rows(&queue).remove(0);
+        assert_eq!((merged.from_us, merged.len_us, merged.acts["open"].ok), (150_000, 200_000, 2));
+        assert_eq!(merged.acts["open"].response.count(), 2);
+    }
+
+    #[test]
+    fn exemplars_that_find_no_room_are_counted() {
+        let (mut intervals, _queue) = intervals(2);
+        for _ in 0..7 {
+            intervals.record(&sample(0, 100, OK));
+        }
+        intervals.advance(150 * MILLISECOND);
+        assert_eq!(intervals.recorded, Recorded { samples: 7, dropped: 4 });
+    }
+
+    #[test]
+    fn what_is_in_flight_is_said_at_the_end_of_the_interval() {
+        let (mut intervals, queue) = intervals(9);
+        intervals.begin();
+        intervals.begin();
+        intervals.advance(150 * MILLISECOND);
+        intervals.end();
+        intervals.advance(250 * MILLISECOND);
+        assert_eq!(rows(&queue).iter().map(|row| row.in_flight).collect::<Vec<_>>(), [2, 1]);
+    }
+
+    #[test]
+    fn every_class_is_counted_as_itself() {
+        let mut outcomes = Outcomes::default();
+        for status in [199, 299, 399, 499, 599, 999] {
+            tally(&mut outcomes, Outcome::Status(status));
+        }
+        for outcome in [
+            OK,
+            Outcome::CheckFailed,
+            Outcome::Refused,
+            Outcome::Reset,
+            Outcome::ConnectTimeout,
+            Outcome::Closed,
+            Outcome::Timeout,
+            Outcome::Unanswered,
+            Outcome::RigFault(floodrig_reports::recording::RigFault::Local),
+            Outcome::Abandoned,
+            Outcome::Skipped,
+        ] {
+            tally(&mut outcomes, outcome);
+        }
+        let counts: std::collections::BTreeMap<String, u64> =
+            serde_json::from_value(serde_json::to_value(outcomes).unwrap()).unwrap();
+        assert!(counts.iter().all(|(class, count)| *count == if class == "status_5xx" { 2 } else { 1 }), "{counts:?}");
+    }
 }

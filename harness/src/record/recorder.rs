@@ -107,3 +107,86 @@ fn show(responses: &mut Histogram, interval: &Interval, progress: &Progress) {
     }
     progress.p99(responses.quantile_us(0.99).unwrap_or(0));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+    use std::time::{Duration, Instant};
+
+    use floodrig_reports::recording::{ActInterval, Event, EventKind, Reader};
+
+    use super::*;
+
+    fn note(text: &str) -> Row {
+        Row::Event(Event { at_us: 1, kind: EventKind::Note, text: text.to_owned() })
+    }
+
+    fn seal() -> Seal {
+        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0 }
+    }
+
+    fn read(path: &Path) -> Vec<Row> {
+        Reader::new(BufReader::new(File::open(path).unwrap())).collect::<Result<_, _>>().unwrap()
+    }
+
+    /// Waits until the condition holds: the writer works on its own time.
+    #[expect(clippy::disallowed_methods, reason = "a bound for a test that would hang")]
+    fn eventually(holds: impl Fn() -> bool) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !holds() {
+            assert!(Instant::now() < end, "it never came to hold");
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn rows_are_written_in_order_and_the_seal_is_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        let rows = recorder.rows();
+        rows.send(note("one")).unwrap();
+        rows.send(note("two")).unwrap();
+        recorder.finish(seal()).unwrap();
+        assert_eq!(read(&path), [note("one"), note("two"), Row::Seal(seal())]);
+        assert!(rows.send(note("late")).is_err());
+    }
+
+    #[test]
+    fn a_rig_that_is_killed_leaves_what_it_had_handed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        recorder.rows().send(note("one")).unwrap();
+        eventually(|| read(&path) == [note("one")]);
+        recorder.finish(seal()).unwrap();
+    }
+
+    #[test]
+    fn the_p99_so_far_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let progress = Arc::new(Progress::default());
+        let recorder = Recorder::create(&folder.path().join("run.jsonl"), Arc::clone(&progress)).unwrap();
+        let mut act = ActInterval::default();
+        act.response.record(Duration::from_millis(7));
+        let acts = [("open".to_owned(), act)].into();
+        recorder.rows().send(Row::Interval(Interval { acts, ..Interval::default() })).unwrap();
+        recorder.finish(seal()).unwrap();
+        assert_eq!(progress.standing().p99.unwrap().as_millis(), 7);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_named() {
+        let error = Recorder::create(Path::new("/nowhere/run.jsonl"), Arc::default()).unwrap_err();
+        assert!(error.to_string().starts_with("could not create /nowhere/run.jsonl: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_and_holds_nobody_up() {
+        let recorder = Recorder::create(Path::new("/dev/full"), Arc::default()).unwrap();
+        let rows = recorder.rows();
+        eventually(|| rows.send(note("no room")).is_err());
+        let error = recorder.finish(seal()).unwrap_err();
+        assert!(error.to_string().starts_with("/dev/full: could not write the recording: No space left"), "{error}");
+    }
+}

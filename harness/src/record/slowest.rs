@@ -33,3 +33,34 @@ impl Slowest {
         self.samples.drain(..)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn sample(ended: u64, outcome: Outcome) -> Sample {
+        let (zero, ended) = (Duration::ZERO, Duration::from_secs(ended));
+        Sample { act: 0, player: 0, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1 }
+    }
+
+    #[test]
+    fn the_five_slowest_are_kept_and_handed_out_slowest_first() {
+        let mut slowest = Slowest::default();
+        for ended in [3, 9, 1, 7, 2, 8, 5] {
+            slowest.add(&sample(ended, Outcome::Timeout));
+        }
+        let kept: Vec<u64> = slowest.take().map(|sample| sample.ended.as_secs()).collect();
+        assert_eq!(kept, [9, 8, 7, 5, 3]);
+        assert_eq!(slowest.take().count(), 0);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_no_exchange() {
+        let mut slowest = Slowest::default();
+        slowest.add(&sample(9, Outcome::Abandoned));
+        slowest.add(&sample(9, Outcome::Skipped));
+        assert_eq!(slowest.take().count(), 0);
+    }
+}
