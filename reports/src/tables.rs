@@ -67,11 +67,11 @@ pub fn comparison(comparison: &Comparison) -> Table {
 }
 
 /// In the order of the scenario.
-fn in_order(summary: &Summary) -> impl Iterator<Item = (&String, &Act)> {
+pub(crate) fn in_order(summary: &Summary) -> impl Iterator<Item = (&String, &Act)> {
     summary.header.acts.iter().filter_map(|name| summary.acts.get_key_value(name))
 }
 
-fn acts(summary: &Summary) -> Table {
+pub(crate) fn acts(summary: &Summary) -> Table {
     let head = ["act", "planned", "ok", "not ok", "p50", "p90", "p99", "p99.9", "max", "p99 of all planned"];
     let row = |(name, act): (&String, &Act)| {
         let response = &act.response_us;
@@ -84,7 +84,7 @@ fn acts(summary: &Summary) -> Table {
 }
 
 /// Only the classes that occurred.
-fn failures(summary: &Summary) -> Table {
+pub(crate) fn failures(summary: &Summary) -> Table {
     let mut rows = Vec::new();
     for (name, act) in in_order(summary) {
         let late = ("late_connect (succeeded)", act.late_connect);
@@ -96,7 +96,7 @@ fn failures(summary: &Summary) -> Table {
     Table::new("What did not succeed", &["act", "outcome", "acts"], rows)
 }
 
-fn system(summary: &Summary) -> Table {
+pub(crate) fn system(summary: &Summary) -> Table {
     let system = &summary.system;
     let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
     let ready = system.ready_after_ms.map(|ms| ms as f64);
@@ -126,7 +126,7 @@ fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
     }
 }
 
-fn telegram(summary: &Summary) -> Table {
+pub(crate) fn telegram(summary: &Summary) -> Table {
     let telegram = &summary.telegram;
     let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
     let values = [
@@ -144,7 +144,7 @@ fn telegram(summary: &Summary) -> Table {
     Table::of_values("Telegram", &values)
 }
 
-fn deliveries(summary: &Summary) -> Table {
+pub(crate) fn deliveries(summary: &Summary) -> Table {
     let deliveries = &summary.deliveries;
     if deliveries.expected.is_none() {
         return Table::of_values("Deliveries", &[]);
@@ -170,7 +170,7 @@ fn staleness_of(ms: Option<f64>) -> Value {
     ms.map_or(Value::Absent, |ms| Value::millis(Some(ms)))
 }
 
-fn rig(summary: &Summary) -> Table {
+pub(crate) fn rig(summary: &Summary) -> Table {
     let rig = &summary.rig;
     let per_request = rig.cpu_us_per_request.map(|us| us / 1e3);
     let values = [
