@@ -1,7 +1,10 @@
 //! What the stub says of the calls it answered: exact counts by interval, and sightings for whoever watches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
+
+use crate::catalogue::MethodId;
 
 /// A call the stub accepted that put a text or a caption before a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,4 +61,80 @@ pub struct MethodCounts {
     pub throttled: u64,
     /// Of them, those answered with any other error.
     pub errors: u64,
+}
+
+/// What was counted since it was last taken, and who watches.
+#[derive(Debug, Default)]
+pub(crate) struct Journal {
+    methods: HashMap<MethodId, MethodCounts>,
+    unmodelled: HashMap<MethodId, u64>,
+    uploads: u64,
+    upload_bytes: u64,
+    first_throttled: Option<Duration>,
+    watchers: Vec<SyncSender<Sighting>>,
+    sightings_dropped: u64,
+}
+
+impl Journal {
+    /// Counts a call by the status of its answer.
+    pub(crate) fn answered(&mut self, at: Duration, method: MethodId, status: u16) {
+        let counts = self.methods.entry(method).or_default();
+        counts.calls += 1;
+        match status {
+            200 => {}
+            429 => {
+                counts.throttled += 1;
+                self.first_throttled.get_or_insert(at);
+            }
+            _ => counts.errors += 1,
+        }
+    }
+
+    pub(crate) fn unmodelled(&mut self, method: MethodId) {
+        *self.unmodelled.entry(method).or_default() += 1;
+    }
+
+    pub(crate) fn upload_begun(&mut self) {
+        self.uploads += 1;
+    }
+
+    pub(crate) fn uploaded(&mut self, bytes: u64) {
+        self.upload_bytes += bytes;
+    }
+
+    pub(crate) fn watch(&mut self, to: SyncSender<Sighting>) {
+        self.watchers.push(to);
+    }
+
+    /// Tells every watcher; one that is too slow misses it, one that has gone is forgotten.
+    pub(crate) fn sighted(&mut self, sighting: &Sighting) {
+        let dropped = &mut self.sightings_dropped;
+        self.watchers.retain(|watcher| match watcher.try_send(sighting.clone()) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                *dropped += 1;
+                true
+            }
+            Err(TrySendError::Disconnected(_)) => false,
+        });
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.watchers.is_empty()
+    }
+
+    /// The counts of the interval that ends now, without what the ceilings know themselves.
+    pub(crate) fn take(&mut self) -> CallCounts {
+        let by_name = |(method, counts): (MethodId, _)| (method.name(), counts);
+        let unmodelled = self.unmodelled.drain().map(|(method, calls)| (method.name(), calls));
+        CallCounts {
+            unmodelled: unmodelled.collect(),
+            by_method: self.methods.drain().map(by_name).collect(),
+            uploads: std::mem::take(&mut self.uploads),
+            upload_bytes: std::mem::take(&mut self.upload_bytes),
+            first_throttled: self.first_throttled,
+            sightings_dropped: self.sightings_dropped,
+            ..CallCounts::default()
+        }
+    }
 }

@@ -1,11 +1,31 @@
 //! A Telegram that says no: the Bot API with the ceilings that real bots meet.
 //!
 //! Invariants: this crate depends on nothing else of the workspace and never learns what a scenario is;
-//! `throttle`, `uploads` are pure (`now` and the generator are arguments); every recorded time is a
-//! duration since the caller's epoch; memory is bounded whatever a bot sends.
+//! `throttle`, `uploads`, `entities` and the webhook's schedule are pure (`now` and chance are arguments);
+//! every recorded time is a duration since the caller's epoch; memory is bounded whatever a bot sends.
+//!
+//! A map, in the order that a call passes: `server` reads it from its socket, `call` from its encoding,
+//! `catalogue` knows its method, `methods` do what it asks for in the `world` unless the `throttle` refuses,
+//! `answer` says so, the `journal` counts it. `updates` go the other way.
 
+mod answer;
+mod call;
+mod catalogue;
+mod clock;
+mod entities;
 mod journal;
 mod limits;
+mod methods;
+mod server;
+mod stub;
+mod telegram;
+mod throttle;
+mod token;
+mod updates;
+mod uploads;
+mod users;
+mod world;
 
 pub use journal::{CallCounts, MethodCounts, Sighting};
 pub use limits::{Limits, spread};
+pub use stub::{NotPushed, Stub, start};

@@ -47,6 +47,26 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Every rule in words, for the report.
+    pub fn describe(&self) -> Vec<String> {
+        let mut rules = Vec::new();
+        let mut rule = |holds: bool, says: String| rules.extend(holds.then_some(says));
+        rule(self.sends_per_second > 0, format!("{} sends and edits of one bot in any second", self.sends_per_second));
+        let group = self.group_sends_per_minute;
+        rule(group > 0, format!("{group} sends and edits to one group or channel in any 60 seconds"));
+        let (chat, burst) = (self.chat_sends_per_second, self.chat_burst.max(1));
+        rule(chat > 0, format!("{chat} sends and edits a second to one private chat, {burst} at once after a pause"));
+        if let Some(rate) = self.upload_bytes_per_second {
+            rule(true, format!("{} a second of one bot's uploads together", rate.display().iec()));
+        }
+        rule(self.uploads_at_once > 0, format!("{} uploads of one bot at once", self.uploads_at_once));
+        let (low, high) = (self.answer_time.start(), self.answer_time.end());
+        rule(true, format!("every answer takes {}", spread::words(*low, *high)));
+        rules
+    }
+}
+
 /// A range of durations in a value: `"40ms..120ms"`, or `"80ms"` for exactly that.
 pub mod spread {
     use std::fmt;
@@ -58,8 +78,12 @@ pub mod spread {
 
     /// Writes the range as a scenario has it.
     pub fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
-        let (low, high) = (humantime::format_duration(*value.start()), humantime::format_duration(*value.end()));
-        to.collect_str(&format_args!("{low}..{high}"))
+        to.serialize_str(&words(*value.start(), *value.end()))
+    }
+
+    pub(super) fn words(low: Duration, high: Duration) -> String {
+        let (low, high) = (humantime::format_duration(low), humantime::format_duration(high));
+        format!("{low}..{high}")
     }
 
     /// Reads the range from a scenario.
@@ -88,5 +112,31 @@ pub mod spread {
             }
             Ok(low..=high)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_say_what_they_hold_bots_to() {
+        let says = Limits::default().describe();
+        assert_eq!(
+            says,
+            [
+                "30 sends and edits of one bot in any second",
+                "20 sends and edits to one group or channel in any 60 seconds",
+                "1 sends and edits a second to one private chat, 3 at once after a pause",
+                "every answer takes 40ms..120ms",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_rule_that_is_off_is_not_said() {
+        let none =
+            Limits { sends_per_second: 0, group_sends_per_minute: 0, chat_sends_per_second: 0, ..Limits::default() };
+        assert_eq!(none.describe().len(), 1);
     }
 }

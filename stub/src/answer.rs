@@ -1,0 +1,173 @@
+//! What a call is answered: a result, or a refusal in Telegram's words.
+//!
+//! The forms were read in the server's source (<https://github.com/tdlib/telegram-bot-api>, `Query.cpp`,
+//! `Client.cpp`): the keys in this order, `error_code` equal to the HTTP status, strings in ASCII.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+/// A value already written as JSON, with every character above ASCII escaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Json(Box<str>);
+
+impl Json {
+    pub(crate) fn of(value: &impl Serialize) -> Self {
+        let mut written = Vec::with_capacity(256);
+        value
+            .serialize(&mut Serializer::with_formatter(&mut written, Ascii(CompactFormatter)))
+            .expect("values of ours have string keys and write into memory");
+        Self(String::from_utf8(written).expect("the writer is fed with strings").into_boxed_str())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&serde_json::value::RawValue>(&self.0).map_err(serde::ser::Error::custom)?.serialize(to)
+    }
+}
+
+/// A call that worked.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) result: Json,
+    /// Only setWebhook and deleteWebhook say anything.
+    pub(crate) description: Option<&'static str>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the last step of every method, all of which may refuse")]
+impl Done {
+    pub(crate) fn of(value: &impl Serialize) -> Result<Self, Refusal> {
+        Ok(Self { result: Json::of(value), description: None })
+    }
+
+    pub(crate) fn yes() -> Result<Self, Refusal> {
+        Self::of(&true)
+    }
+}
+
+/// A call that did not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: u16,
+    pub(crate) description: Cow<'static, str>,
+    pub(crate) retry_after: Option<u32>,
+}
+
+impl Refusal {
+    fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, description: description.into(), retry_after: None }
+    }
+
+    /// 400; the prefix is added.
+    pub(crate) fn bad_request(says: impl AsRef<str>) -> Self {
+        Self::new(400, format!("Bad Request: {}", says.as_ref()))
+    }
+
+    /// 429.
+    pub(crate) fn too_many(retry_after: u32) -> Self {
+        let description = format!("Too Many Requests: retry after {retry_after}");
+        Self { retry_after: Some(retry_after), ..Self::new(429, description) }
+    }
+
+    pub(crate) fn conflict(says: &str) -> Self {
+        Self::new(409, format!("Conflict: {says}"))
+    }
+
+    pub(crate) fn invalid_token() -> Self {
+        Self::new(401, "Unauthorized: invalid token specified")
+    }
+
+    pub(crate) fn unallowed_token() -> Self {
+        Self::new(421, "Misdirected Request: unallowed token specified")
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(404, "Not Found")
+    }
+
+    pub(crate) fn no_such_method() -> Self {
+        Self::new(404, "Not Found: method not found")
+    }
+
+    /// As the proxy before the public server says it, not the server.
+    pub(crate) fn too_large() -> Self {
+        Self::new(413, "Request Entity Too Large")
+    }
+}
+
+/// The body of a response.
+pub(crate) fn body(answer: &Result<Done, Refusal>) -> String {
+    match answer {
+        Ok(Done { result, description: None }) => ["{\"ok\":true,\"result\":", result.as_str(), "}"].concat(),
+        Ok(Done { result, description: Some(says) }) => {
+            ["{\"ok\":true,\"result\":", result.as_str(), ",\"description\":\"", says, "\"}"].concat()
+        }
+        Err(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    let Refusal { code, description, retry_after } = refusal;
+    let description = Json::of(description);
+    let description = description.as_str();
+    match retry_after {
+        Some(seconds) => format!(
+            "{{\"ok\":false,\"error_code\":{code},\"description\":{description},\"parameters\":{{\"retry_after\":{seconds}}}}}"
+        ),
+        None => format!("{{\"ok\":false,\"error_code\":{code},\"description\":{description}}}"),
+    }
+}
+
+/// Writes strings as the server does: `\uXXXX` for everything above ASCII.
+struct Ascii(CompactFormatter);
+
+impl Formatter for Ascii {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if fragment.is_ascii() {
+            return self.0.write_string_fragment(writer, fragment);
+        }
+        for character in fragment.chars() {
+            if character.is_ascii() {
+                writer.write_all(&[character as u8])?;
+                continue;
+            }
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_above_ascii_is_escaped_in_utf16_units() {
+        assert_eq!(Json::of(&"a/é😀\n").as_str(), r#""a/\u00e9\ud83d\ude00\n""#);
+    }
+
+    #[test]
+    fn a_429_tells_its_seconds_in_words_and_in_its_parameters() {
+        let says = body(&Err(Refusal::too_many(37)));
+        assert_eq!(
+            says,
+            r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 37","parameters":{"retry_after":37}}"#
+        );
+    }
+
+    #[test]
+    fn a_result_may_carry_a_description() {
+        let done = Done { result: Json::of(&true), description: Some("Webhook was set") };
+        assert_eq!(body(&Ok(done)), r#"{"ok":true,"result":true,"description":"Webhook was set"}"#);
+        assert_eq!(body(&Done::of(&5)), r#"{"ok":true,"result":5}"#);
+    }
+}

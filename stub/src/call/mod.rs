@@ -1,0 +1,27 @@
+//! One request of a bot, whatever its encoding: which bot, which method, which parameters and files.
+
+mod decoder;
+mod disposition;
+mod json;
+mod kept;
+mod multipart;
+mod params;
+
+use std::time::Duration;
+
+pub(crate) use decoder::{Decoder, Undecodable};
+pub(crate) use kept::Keeping;
+pub(crate) use params::{FilePart, Params};
+
+use crate::catalogue::MethodId;
+
+/// A call, read to its end.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The bot's id: its token up to the colon.
+    pub(crate) bot: i64,
+    pub(crate) method: MethodId,
+    pub(crate) params: Params,
+    /// When its head had arrived, since the epoch.
+    pub(crate) begun: Duration,
+}

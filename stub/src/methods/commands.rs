@@ -1,0 +1,65 @@
+//! What a bot offers before anyone writes: its commands and its menu button.
+
+use serde_json::{Value, json};
+
+use super::{Family, Turn};
+use crate::answer::{Done, Json, Refusal};
+
+pub(super) const METHODS: Family = &[
+    ("setMyCommands", set_my_commands),
+    ("getMyCommands", get_my_commands),
+    ("deleteMyCommands", delete_my_commands),
+    ("setChatMenuButton", set_chat_menu_button),
+    ("getChatMenuButton", get_chat_menu_button),
+];
+
+fn set_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let commands: Vec<Value> =
+        turn.list("commands").ok_or_else(|| Refusal::bad_request("can't parse commands JSON object"))?;
+    if commands.len() > 100 {
+        return Err(Refusal::bad_request("BOT_COMMANDS_TOO_MUCH"));
+    }
+    let key = scope(turn);
+    turn.telegram.world.settings.insert(key, Json::of(&commands));
+    Done::yes()
+}
+
+fn get_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let key = scope(turn);
+    let commands = turn.telegram.world.settings.get(&key);
+    Done::of(&commands.unwrap_or_else(|| Json::of(&json!([]))))
+}
+
+fn delete_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let key = scope(turn);
+    turn.telegram.world.settings.insert(key, Json::of(&json!([])));
+    Done::yes()
+}
+
+fn set_chat_menu_button(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let given = turn.call.params.given("menu_button").map(serde_json::from_str::<Value>);
+    let button = given.unwrap_or_else(|| Ok(json!({ "type": "default" })));
+    let button = button.map_err(|_| Refusal::bad_request("can't parse menu button: expected an Object"))?;
+    let key = menu(turn);
+    turn.telegram.world.settings.insert(key, Json::of(&button));
+    Done::yes()
+}
+
+fn get_chat_menu_button(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let key = menu(turn);
+    let button = turn.telegram.world.settings.get(&key);
+    Done::of(&button.unwrap_or_else(|| Json::of(&json!({ "type": "commands" }))))
+}
+
+/// Commands are kept for each scope and language.
+fn scope(turn: &Turn<'_>) -> (i64, String) {
+    let params = &turn.call.params;
+    let scope: Value = params.given("scope").and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let kind = scope["type"].as_str().unwrap_or("default");
+    let language = params.given("language_code").unwrap_or_default();
+    (turn.call.bot, format!("commands/{kind}/{}/{}/{language}", scope["chat_id"], scope["user_id"]))
+}
+
+fn menu(turn: &Turn<'_>) -> (i64, String) {
+    (turn.call.bot, format!("menu/{}", turn.call.params.integer("chat_id").unwrap_or(0)))
+}

@@ -1,0 +1,154 @@
+//! One call being answered: its parameters in the types that methods think in, and the steps they share.
+
+use std::time::Duration;
+
+use super::markup;
+use crate::answer::{Done, Refusal};
+use crate::call::Call;
+use crate::entities::Formatted;
+use crate::journal::Sighting;
+use crate::telegram::Telegram;
+use crate::throttle::{Admission, Counted};
+use crate::updates::Inbox;
+use crate::world::{Chat, Content, Found, From, Message, Shown};
+
+/// A call and everything it may touch.
+pub(crate) struct Turn<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) telegram: &'a mut Telegram,
+    pub(crate) now: Duration,
+    /// The Unix second.
+    pub(crate) date: i64,
+}
+
+/// Longest text of a message and of a caption, in characters
+/// (<https://core.telegram.org/bots/api#sendmessage>, `#sendphoto`).
+const LONGEST_TEXT: usize = 4096;
+const LONGEST_CAPTION: usize = 1024;
+const CAPTION_TOO_LONG: &str = "message caption is too long";
+/// Before entities are read, texts are held to this many bytes (`Client.cpp`).
+const LONGEST_RAW: usize = 32_768;
+
+impl Turn<'_> {
+    /// The chat that `chat_id` names.
+    pub(super) fn chat(&self) -> Result<Chat, Refusal> {
+        self.chat_in("chat_id")
+    }
+
+    pub(super) fn chat_in(&self, parameter: &str) -> Result<Chat, Refusal> {
+        let text =
+            self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request(format!("{parameter} is empty")))?;
+        if let Some(name) = text.strip_prefix('@') {
+            return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
+        }
+        match text.trim().parse::<i64>() {
+            Ok(id) if id != 0 => Ok(Chat::of(id)),
+            Ok(_) | Err(_) => Err(Refusal::bad_request("chat not found")),
+        }
+    }
+
+    /// The text of a message.
+    pub(super) fn message_text(&self) -> Result<Formatted, Refusal> {
+        let text = self.formatted("text", LONGEST_TEXT, "message is too long")?;
+        if text.text.is_empty() { Err(Refusal::bad_request("message text is empty")) } else { Ok(text) }
+    }
+
+    /// The caption under a media; it may be empty.
+    pub(super) fn caption(&self) -> Result<Formatted, Refusal> {
+        self.formatted("caption", LONGEST_CAPTION, CAPTION_TOO_LONG)
+    }
+
+    /// A list that came as JSON text.
+    pub(super) fn list<T: serde::de::DeserializeOwned>(&self, parameter: &str) -> Option<Vec<T>> {
+        serde_json::from_str(self.call.params.given(parameter)?).ok()
+    }
+
+    fn formatted(&self, parameter: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
+        read_formatted(self.call.params.text(parameter).unwrap_or_default(), longest, too_long)
+    }
+
+    /// The updates that wait for the bot.
+    pub(super) fn inbox(&mut self) -> &mut Inbox {
+        self.telegram.inboxes.met(self.call.bot)
+    }
+
+    /// Asks the ceilings for `weight` messages to that chat.
+    pub(super) fn admit(&mut self, chat: Option<&Chat>, weight: u32) -> Result<(), Refusal> {
+        let chat = chat.map(|chat| (chat.id, chat.kind));
+        match self.telegram.throttle.admit(self.now, Counted { bot: self.call.bot, chat, weight }) {
+            Admission::Accepted => Ok(()),
+            Admission::Refused { retry_after } => Err(Refusal::too_many(retry_after)),
+        }
+    }
+
+    /// Sends a new message into a chat.
+    pub(super) fn send(&mut self, chat: &Chat, content: Content) -> Result<Done, Refusal> {
+        let markup = markup::read(&self.call.params)?;
+        self.admit(Some(chat), 1)?;
+        let message = Message {
+            id: self.telegram.world.next_id(self.call.bot, chat),
+            from: From::Bot(self.call.bot),
+            date: self.date,
+            edited: None,
+            thread: self.call.params.integer("message_thread_id"),
+            reply_to: self.replied_to(),
+            content,
+            markup,
+        };
+        self.accept(chat, message)
+    }
+
+    /// Keeps a message that was sent or edited, tells who watches, and answers it.
+    pub(super) fn accept(&mut self, chat: &Chat, message: Message) -> Result<Done, Refusal> {
+        self.sight(chat, &message);
+        let world = &mut self.telegram.world;
+        let reply_to = message.reply_to.and_then(|id| match world.find(self.call.bot, chat, id) {
+            Found::Message(replied) => Some(replied.clone()),
+            Found::Forgotten | Found::Nowhere => None,
+        });
+        let done = Done::of(&Shown { message: &message, chat, reply_to: reply_to.as_ref() });
+        world.keep(self.call.bot, chat, message);
+        done
+    }
+
+    /// The message replied to, in the words of today or of before Bot API 7.0.
+    fn replied_to(&self) -> Option<i64> {
+        let today = self.call.params.given("reply_parameters").and_then(|text| {
+            let reply: serde_json::Value = serde_json::from_str(text).ok()?;
+            reply["message_id"].as_i64()
+        });
+        today.or_else(|| self.call.params.integer("reply_to_message_id"))
+    }
+
+    fn sight(&mut self, chat: &Chat, message: &Message) {
+        let Some(text) = message.text().filter(|text| !text.text.is_empty() && self.telegram.journal.is_watched())
+        else {
+            return;
+        };
+        self.telegram.journal.sighted(&Sighting {
+            begun: self.call.begun,
+            at: self.now,
+            bot: self.call.bot,
+            chat: chat.id,
+            message_id: message.id,
+            text: text.text.to_string(),
+        });
+    }
+}
+
+/// The caption of an `InputMedia`.
+pub(super) fn caption_of(input: &serde_json::Value) -> Result<Formatted, Refusal> {
+    read_formatted(input["caption"].as_str().unwrap_or_default(), LONGEST_CAPTION, CAPTION_TOO_LONG)
+}
+
+/// A text without formatting, its ends trimmed as the server trims them.
+fn read_formatted(text: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
+    if text.len() > LONGEST_RAW {
+        return Err(Refusal::bad_request("text is too long"));
+    }
+    let text = text.trim();
+    if text.len() > longest && text.chars().count() > longest {
+        return Err(Refusal::bad_request(too_long));
+    }
+    Ok(Formatted { text: text.into(), entities: Box::default() })
+}

@@ -1,0 +1,130 @@
+//! From a request to its response.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
+use tokio::time::sleep;
+
+use super::intake::{self, Intake, Unread};
+use super::route::{Route, route};
+use super::{Shared, polling};
+use crate::answer::{self, Done, Refusal};
+use crate::call::{Call, Decoder};
+use crate::catalogue;
+
+/// More than any call that is taken: a file at its largest, its parameters and the form around them.
+const LARGEST_BODY: u64 = 52 << 20;
+
+/// Answers any request.
+pub(super) async fn answer(State(shared): State<Arc<Shared>>, request: Request<Body>) -> Response<Body> {
+    let begun = shared.clock.now();
+    if !matches!(*request.method(), Method::GET | Method::POST) {
+        return bare(StatusCode::NOT_IMPLEMENTED);
+    }
+    match route(request.uri().path()) {
+        Ok(Route::Method { bot, name }) => called(&shared, bot, &name, begun, request).await,
+        Ok(Route::File { path }) => file(&shared, &path).await,
+        Err(refusal) => after(Duration::ZERO, Err(refusal)).await,
+    }
+}
+
+async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
+    match read(shared, bot, request).await {
+        Ok(intake) => {
+            let method = if name.is_empty() { intake.params.given("method").unwrap_or_default() } else { name };
+            let Some(method) = catalogue::method(method) else {
+                return after(Duration::ZERO, Err(Refusal::no_such_method())).await;
+            };
+            let Intake { params, upload } = intake;
+            let response = act(shared, Call { bot, method, params, begun }).await;
+            drop(upload);
+            response
+        }
+        Err(Unread::Malformed) => bare(StatusCode::BAD_REQUEST),
+        Err(Unread::CutOff(refusal)) => closing(after(Duration::ZERO, Err(refusal)).await),
+        Err(Unread::Refused(refusal)) => {
+            let takes = refused_upload(shared, name, &refusal);
+            after(takes, Err(refusal)).await
+        }
+    }
+}
+
+/// An upload that found no slot is a call like any other: it is counted and takes its time.
+fn refused_upload(shared: &Shared, name: &str, refusal: &Refusal) -> Duration {
+    let mut telegram = shared.telegram();
+    if let Some(method) = catalogue::method(name) {
+        telegram.journal.answered(shared.clock.now(), method, refusal.code);
+    }
+    telegram.answer_time()
+}
+
+async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intake<'_>, Unread> {
+    let (head, body) = request.into_parts();
+    let header = |name| head.headers.get(name).map(|value| String::from_utf8_lossy(HeaderValue::as_bytes(value)));
+    if header(CONTENT_LENGTH).is_some_and(|length| length.parse().is_ok_and(|length: u64| length > LARGEST_BODY)) {
+        return Err(Unread::CutOff(Refusal::too_large()));
+    }
+    let decoder = Decoder::new(head.uri.query(), header(CONTENT_TYPE).as_deref(), &shared.keeping);
+    intake::read(shared, bot, decoder, body).await
+}
+
+/// The call is answered when it arrives; its answer then travels for as long as answers take.
+async fn act(shared: &Shared, call: Call) -> Response<Body> {
+    if call.method.name() == "getUpdates" {
+        return polling::get_updates(shared, &call).await;
+    }
+    let (answer, takes) = {
+        let mut telegram = shared.telegram();
+        let now = shared.clock.now();
+        (telegram.answer(&call, now, shared.clock.unix(now)), telegram.answer_time())
+    };
+    shared.post.notify_one();
+    after(takes, answer).await
+}
+
+/// The bytes of a file.
+async fn file(shared: &Shared, path: &str) -> Response<Body> {
+    let (bytes, takes) = {
+        let mut telegram = shared.telegram();
+        (telegram.world.files.download(path), telegram.answer_time())
+    };
+    let Some(bytes) = bytes else { return after(takes, Err(Refusal::not_found())).await };
+    sleep(takes).await;
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    response
+}
+
+/// A response, once its time has come.
+pub(super) async fn after(takes: Duration, answer: Result<Done, Refusal>) -> Response<Body> {
+    if !takes.is_zero() {
+        sleep(takes).await;
+    }
+    let mut response = Response::new(Body::from(answer::body(&answer)));
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Err(refusal) = &answer {
+        if let Some(seconds) = refusal.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    }
+    response
+}
+
+/// What the server's HTTP parser says: a status alone, and the connection is closed.
+fn bare(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    closing(response)
+}
+
+fn closing(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}

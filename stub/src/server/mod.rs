@@ -1,0 +1,89 @@
+//! The only room that knows HTTP and sockets: connections in, calls out, answers back.
+//!
+//! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
+//! names in title case, half-closed clients answered, large heads taken.
+
+mod answering;
+mod intake;
+mod polling;
+mod route;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+use crate::call::Keeping;
+use crate::clock::Clock;
+use crate::telegram::Telegram;
+use crate::updates::postman;
+use crate::world::MOST_BYTES;
+
+/// What every connection shares.
+pub(crate) struct Shared {
+    pub(crate) clock: Clock,
+    pub(crate) keeping: Keeping,
+    /// Rings when there may be something to post to a webhook.
+    pub(crate) post: Notify,
+    telegram: Mutex<Telegram>,
+}
+
+/// The server reads heads of up to this size (`HttpServer.h` of <https://github.com/tdlib/telegram-bot-api>).
+const LARGEST_HEAD: usize = 256 << 10;
+/// And lets a connection idle for so long.
+const PATIENCE: Duration = Duration::from_secs(500);
+/// How long accepting rests when there are no more file handles.
+const BREATH: Duration = Duration::from_millis(20);
+
+impl Shared {
+    pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
+        let keeping = Keeping::bounded(MOST_BYTES);
+        Self { clock, keeping, post: Notify::new(), telegram: Mutex::new(telegram) }
+    }
+
+    /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
+    /// survives it.
+    pub(crate) fn telegram(&self) -> MutexGuard<'_, Telegram> {
+        self.telegram.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Serves until `stop` says so or its sender is gone; every connection ends with it.
+pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+    let router = Router::new().fallback(answering::answer).with_state(shared.clone());
+    let service = TowerToHyperService::new(router);
+    let mut connections = JoinSet::new();
+    connections.spawn(postman::run(shared));
+    loop {
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(connection(stream, service.clone()))),
+                // Out of handles, most likely: those that end free some.
+                Err(_) => tokio::time::sleep(BREATH).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
+    // Without it an answer may wait for the client's delayed acknowledgement; a failure costs only that.
+    drop(stream.set_nodelay(true));
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .half_close(true)
+        .title_case_headers(true)
+        .max_buf_size(LARGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+    // It ends with an error when its client broke off or spoke no HTTP, and then nobody is left to tell.
+    drop(served);
+}

@@ -1,0 +1,157 @@
+//! The stub as its user holds it: started on a thread of its own, watched, asked for counts, stopped.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::clock::Clock;
+use crate::journal::{CallCounts, Sighting};
+use crate::limits::Limits;
+use crate::server::{self, Shared};
+use crate::telegram::Telegram;
+use crate::users::{self, Written};
+use crate::{catalogue, token};
+
+/// A running stub. Dropping it stops it.
+pub struct Stub {
+    shared: Arc<Shared>,
+    ceilings: Vec<String>,
+    address: SocketAddr,
+    thread: Option<JoinHandle<()>>,
+    thread_id: Option<u32>,
+    stop: watch::Sender<bool>,
+    /// In a mutex only so that a stub may be shared between threads.
+    ended: Mutex<Receiver<()>>,
+}
+
+/// An update could not be handed to a bot.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotPushed {
+    /// What stands before the slash of a URL is no token.
+    #[error("{0:?} is no bot token: a token is a number, a colon and a secret")]
+    Token(String),
+    /// The Bot API has no update of that kind.
+    #[error("{0:?} is no kind of update: see the fields of `Update` at https://core.telegram.org/bots/api#update")]
+    Kind(String),
+    /// The bot did not ask for that kind, or its inbox is full.
+    #[error("the bot does not take updates of this kind, or its inbox is full")]
+    Unwanted,
+}
+
+/// How long the thread may take to end.
+const LONGEST_STOP: Duration = Duration::from_secs(5);
+
+/// Starts a stub on a socket that listens already; times are told as durations since `epoch`.
+///
+/// It runs on one thread of its own, which inherits the caller's affinity.
+pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let ceilings = limits.describe();
+    let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
+    let (stop, stopped) = watch::channel(false);
+    let (tell_id, id) = mpsc::sync_channel(1);
+    let (tell_end, ended) = mpsc::sync_channel(1);
+    let served = shared.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let thread = std::thread::Builder::new().name("stub".to_owned()).spawn(move || {
+        // Nobody but the one who started it listens here, and only once.
+        let _ = tell_id.send(own_thread_id());
+        runtime.block_on(async {
+            if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
+                server::serve(served, listener, stopped).await;
+            }
+        });
+        drop(runtime);
+        let _ = tell_end.send(());
+    })?;
+    let thread_id = id.recv().ok().flatten();
+    Ok(Stub { shared, ceilings, address, thread: Some(thread), thread_id, stop, ended: Mutex::new(ended) })
+}
+
+impl Stub {
+    /// The root that a bot's client has to be given in place of `https://api.telegram.org`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The ceilings in words, for a report.
+    pub fn ceilings(&self) -> Vec<String> {
+        self.ceilings.clone()
+    }
+
+    /// The counts since this was last called.
+    pub fn take_interval(&self) -> CallCounts {
+        self.shared.telegram().take_interval()
+    }
+
+    /// Sends every accepted text or caption there. A full channel drops and counts.
+    pub fn watch(&self, to: SyncSender<Sighting>) {
+        self.shared.telegram().journal.watch(to);
+    }
+
+    /// Hands an update to a bot, by long poll or webhook; `kind` is a field of `Update`, `update` its value.
+    /// Returns its `update_id`.
+    pub fn push_update(&self, bot_token: &str, kind: &str, update: &Value) -> Result<i64, NotPushed> {
+        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let kind = catalogue::update_kind(kind).ok_or_else(|| NotPushed::Kind(kind.to_owned()))?;
+        let pushed = self.shared.telegram().push_update(self.shared.clock.now(), bot, kind, update);
+        self.shared.post.notify_one();
+        pushed.ok_or(NotPushed::Unwanted)
+    }
+
+    /// A user writes a text into a chat of a bot; both are made when they are new. Returns the `update_id`.
+    pub fn write(&self, bot_token: &str, chat: i64, user: i64, text: &str) -> Result<i64, NotPushed> {
+        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let now = self.shared.clock.now();
+        let written = Written { bot, chat, user, text };
+        let pushed = users::write(&mut self.shared.telegram(), now, self.shared.clock.unix(now), written);
+        self.shared.post.notify_one();
+        pushed.ok_or(NotPushed::Unwanted)
+    }
+
+    /// The kernel's id of the stub's thread, so that its CPU time can be charged apart.
+    pub fn thread_id(&self) -> Option<u32> {
+        self.thread_id
+    }
+
+    /// The CPU time that the stub's thread has used; `None` where the kernel does not tell.
+    pub fn thread_cpu(&self) -> Option<Duration> {
+        let path = format!("/proc/self/task/{}/schedstat", self.thread_id?);
+        let told = std::fs::read_to_string(path).ok()?;
+        Some(Duration::from_nanos(told.split_whitespace().next()?.parse().ok()?))
+    }
+
+    /// Stops it: connections end, parked polls too, and the thread is joined within a few seconds.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.stop.send_replace(true);
+        // A thread that does not end in time is left behind rather than waited for; it holds nothing but memory.
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if ended.recv_timeout(LONGEST_STOP).is_ok() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Linux names a thread's folder by its id.
+fn own_thread_id() -> Option<u32> {
+    let folder = std::fs::read_link("/proc/thread-self").ok()?;
+    folder.file_name()?.to_str()?.parse().ok()
+}

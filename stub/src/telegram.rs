@@ -1,0 +1,136 @@
+//! Everything that the stub knows, under one lock that is held for microseconds and never over an await.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
+
+use crate::answer::{Done, Refusal};
+use crate::call::Call;
+use crate::journal::{CallCounts, Journal};
+use crate::limits::Limits;
+use crate::methods::{self, Turn};
+use crate::throttle::Throttle;
+use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
+use crate::uploads::{NoSlot, Uploads};
+use crate::world::World;
+
+/// The stub's state.
+#[derive(Debug)]
+pub(crate) struct Telegram {
+    limits: Limits,
+    pub(crate) world: World,
+    pub(crate) throttle: Throttle,
+    pub(crate) inboxes: Inboxes,
+    pub(crate) journal: Journal,
+    uploads: Uploads,
+    random: ChaCha8Rng,
+}
+
+/// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
+const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
+
+impl Telegram {
+    pub(crate) fn new(limits: Limits, seed: u64) -> Self {
+        Self {
+            world: World::new(),
+            throttle: Throttle::new(&limits),
+            uploads: Uploads::new(&limits),
+            inboxes: Inboxes::default(),
+            journal: Journal::default(),
+            random: ChaCha8Rng::seed_from_u64(seed),
+            limits,
+        }
+    }
+
+    /// Does what a call asks for, or refuses it, and counts it.
+    pub(crate) fn answer(&mut self, call: &Call, now: Duration, date: i64) -> Result<Done, Refusal> {
+        self.meet(call.bot);
+        let answer = methods::answer(&mut Turn { call, telegram: self, now, date });
+        self.journal.answered(now, call.method, status(&answer));
+        answer
+    }
+
+    /// Answers a getUpdates or parks it.
+    pub(crate) fn ask(&mut self, call: &Call, now: Duration, poll: Poll) -> Asked {
+        self.meet(call.bot);
+        let inbox = self.inboxes.met(call.bot);
+        if let Some(kinds) = Kinds::read(call.params.given("allowed_updates")) {
+            inbox.kinds = kinds;
+        }
+        inbox.ask(now, poll)
+    }
+
+    /// A bot's inbox exists from its first call on.
+    fn meet(&mut self, bot: i64) {
+        let random = &mut self.random;
+        self.inboxes.meet(bot, || random.random_range(FIRST_UPDATE_ID));
+    }
+
+    /// Puts an update into a bot's inbox; its id, unless the bot does not want it.
+    pub(crate) fn push_update(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
+        self.meet(bot);
+        self.inboxes.push(now, bot, kind, update)
+    }
+
+    /// How long the next answer takes.
+    pub(crate) fn answer_time(&mut self) -> Duration {
+        self.draw(|limits| limits.answer_time.clone())
+    }
+
+    /// Takes a slot for an upload.
+    pub(crate) fn begin_upload(&mut self, bot: i64) -> Result<(), Refusal> {
+        match self.uploads.begin(bot) {
+            Ok(()) => {
+                self.journal.upload_begun();
+                Ok(())
+            }
+            Err(NoSlot) => {
+                Err(Refusal::too_many(self.draw(|limits| limits.upload_retry_after.clone()).as_secs().max(1) as u32))
+            }
+        }
+    }
+
+    /// When the next bytes of an upload will have been carried.
+    pub(crate) fn carry(&mut self, now: Duration, bot: i64, bytes: u64) -> Duration {
+        self.journal.uploaded(bytes);
+        self.uploads.carry(now, bot, bytes)
+    }
+
+    pub(crate) fn end_upload(&mut self, bot: i64) {
+        self.uploads.end(bot);
+    }
+
+    pub(crate) fn deliveries(&mut self, now: Duration) -> (Vec<Delivery>, Option<Duration>) {
+        self.inboxes.deliveries(now)
+    }
+
+    pub(crate) fn posted(&mut self, now: Duration, delivery: &Delivery, outcome: &Outcome) {
+        let chance = self.random.random_range(0.0..1.0);
+        self.inboxes.posted(now, delivery, outcome, chance);
+    }
+
+    /// The counts since the last time.
+    pub(crate) fn take_interval(&mut self) -> CallCounts {
+        let worst = self.throttle.worst();
+        CallCounts {
+            calls_while_throttled: self.throttle.take_while_throttled(),
+            uploads_at_once: self.uploads.take_peak(),
+            worst_second_sends: u64::from(worst.second_attempts),
+            worst_second_accepted: u64::from(worst.second_accepted),
+            worst_minute_group_sends: u64::from(worst.minute_attempts),
+            worst_minute_group_accepted: u64::from(worst.minute_accepted),
+            ..self.journal.take()
+        }
+    }
+
+    fn draw(&mut self, range: impl FnOnce(&Limits) -> std::ops::RangeInclusive<Duration>) -> Duration {
+        let (low, high) = range(&self.limits).into_inner();
+        if low == high { low } else { self.random.random_range(low..=high) }
+    }
+}
+
+fn status(answer: &Result<Done, Refusal>) -> u16 {
+    answer.as_ref().map_or_else(|refusal| refusal.code, |_| 200)
+}

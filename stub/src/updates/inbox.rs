@@ -1,0 +1,224 @@
+//! The updates of one bot that it has not taken yet. Knows no clock and no socket; a parked poll is a sender.
+//!
+//! Read in the server's source (<https://github.com/tdlib/telegram-bot-api>, `Client.cpp`;
+//! <https://github.com/tdlib/td>, `TQueue.cpp`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::hook::Hook;
+use super::kinds::{self, Kinds, Line};
+use crate::answer::{Json, Refusal};
+
+/// One bot's inbox.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    pub(super) next_id: i64,
+    pub(super) queue: BTreeMap<i64, Waiting>,
+    bytes: usize,
+    next_expiry: Duration,
+    pub(crate) kinds: Kinds,
+    pub(super) hook: Option<Hook>,
+    parked: Option<oneshot::Sender<Woken>>,
+    last_asked: Option<(i64, Duration)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) body: Json,
+    pub(super) line: Line,
+    pub(super) expires: Duration,
+}
+
+/// A getUpdates, its numbers brought into their ranges.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Poll {
+    pub(crate) offset: i64,
+    pub(crate) limit: usize,
+    pub(crate) timeout: Duration,
+}
+
+/// What a getUpdates gets.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Now(Vec<Json>),
+    /// Nothing is there yet: wait so long for a wake-up, then look again with so many at most.
+    Parked {
+        woken: oneshot::Receiver<Woken>,
+        timeout: Duration,
+    },
+    Refused(Refusal),
+}
+
+/// Why a parked poll is woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    Updates,
+    ReplacedByPoll,
+    ReplacedByWebhook,
+}
+
+/// Where the server stops to take more in; what comes then is lost.
+const MOST_UPDATES: usize = 100_000;
+const MOST_BYTES: usize = 128 << 20;
+/// An answer to getUpdates stops at about this size.
+const MOST_ANSWERED: usize = 4 << 20;
+/// Asking again from the same offset so soon is taken for a loop that spins.
+const SPIN: Duration = Duration::from_secs(3);
+const FAST_SPIN: Duration = Duration::from_millis(500);
+
+impl Inbox {
+    /// An empty one; ids begin somewhere between two million and a thousand million.
+    pub(crate) fn new(first_id: i64) -> Self {
+        Self {
+            next_id: first_id,
+            queue: BTreeMap::new(),
+            bytes: 0,
+            next_expiry: Duration::MAX,
+            kinds: Kinds::default(),
+            hook: None,
+            parked: None,
+            last_asked: None,
+        }
+    }
+
+    /// Takes an update in; its id, unless the bot does not want its kind or the inbox is full.
+    pub(crate) fn push(&mut self, now: Duration, kind: &'static str, update: &Value) -> Option<i64> {
+        if !self.kinds.wants(kind) || self.queue.len() >= MOST_UPDATES || self.bytes >= MOST_BYTES {
+            return None;
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let body = Json::of(&Update { id, kind, value: update });
+        let line = kinds::line(kind, update);
+        self.bytes += body.as_str().len();
+        let expires = now + kinds::lifetime(kind);
+        self.next_expiry = self.next_expiry.min(expires);
+        self.queue.insert(id, Waiting { body, line, expires });
+        match &mut self.hook {
+            Some(hook) => hook.joined(line, id),
+            None => self.wake(Woken::Updates),
+        }
+        Some(id)
+    }
+
+    /// Answers a getUpdates or parks it; an older parked one has to go then.
+    pub(crate) fn ask(&mut self, now: Duration, poll: Poll) -> Asked {
+        if self.hook.is_some() {
+            let says =
+                "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+            return Asked::Refused(Refusal::conflict(says));
+        }
+        let poll = self.slowed(now, poll);
+        self.confirm(poll.offset);
+        let found = self.peek(now, poll.limit);
+        if !found.is_empty() || poll.timeout.is_zero() {
+            return Asked::Now(found);
+        }
+        self.wake(Woken::ReplacedByPoll);
+        let (sender, woken) = oneshot::channel();
+        self.parked = Some(sender);
+        Asked::Parked { woken, timeout: poll.timeout }
+    }
+
+    /// What a woken poll takes.
+    pub(crate) fn peek(&mut self, now: Duration, limit: usize) -> Vec<Json> {
+        self.expire(now);
+        let mut room = MOST_ANSWERED;
+        let bodies = self.queue.values().take(limit).map(|waiting| &waiting.body);
+        let fitting = bodies.take_while(|body| {
+            let fits = room > 0;
+            room = room.saturating_sub(body.as_str().len());
+            fits
+        });
+        fitting.cloned().collect()
+    }
+
+    /// How many wait, those on their way included.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+        self.bytes = 0;
+        if let Some(hook) = &mut self.hook {
+            hook.forget_lines();
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: i64) {
+        if let Some(gone) = self.queue.remove(&id) {
+            self.bytes -= gone.body.as_str().len();
+        }
+    }
+
+    /// Ends a parked poll; who waits no more is not told.
+    pub(super) fn wake(&mut self, why: Woken) {
+        if let Some(parked) = self.parked.take() {
+            // Its client may have gone, which nobody needs to know.
+            let _ = parked.send(why);
+        }
+    }
+
+    /// Drops what the offset confirms: everything below it, or all but the last when it is negative.
+    fn confirm(&mut self, offset: i64) {
+        let tail = self.next_id;
+        let from = match offset {
+            ..0 => self.queue.keys().rev().nth(offset.unsigned_abs() as usize - 1).copied().unwrap_or(0),
+            // Far from anything that was handed out it is some other bot's number, and means nothing.
+            _ if offset > tail + 10 || offset < tail - MOST_UPDATES as i64 => 0,
+            _ => offset,
+        };
+        while self.queue.first_key_value().is_some_and(|(id, _)| *id < from) {
+            let (_, gone) = self.queue.pop_first().expect("a first one was just seen");
+            self.bytes -= gone.body.as_str().len();
+        }
+    }
+
+    fn slowed(&mut self, now: Duration, mut poll: Poll) -> Poll {
+        if let Some((offset, at)) = self.last_asked
+            && offset == poll.offset
+        {
+            if now < at + SPIN {
+                poll.timeout = poll.timeout.max(SPIN);
+            }
+            if now < at + FAST_SPIN {
+                poll.limit = 1;
+            }
+        }
+        self.last_asked = Some((poll.offset, now));
+        poll
+    }
+
+    fn expire(&mut self, now: Duration) {
+        if now < self.next_expiry {
+            return;
+        }
+        let dead: Vec<i64> = self.queue.iter().filter(|(_, update)| update.expires <= now).map(|(id, _)| *id).collect();
+        for id in dead {
+            self.remove(id);
+        }
+        self.next_expiry = self.queue.values().map(|update| update.expires).min().unwrap_or(Duration::MAX);
+    }
+}
+
+/// An `Update`.
+struct Update<'a> {
+    id: i64,
+    kind: &'static str,
+    value: &'a Value,
+}
+
+impl serde::Serialize for Update<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = to.serialize_map(Some(2))?;
+        map.serialize_entry("update_id", &self.id)?;
+        map.serialize_entry(self.kind, self.value)?;
+        map.end()
+    }
+}

@@ -1,0 +1,66 @@
+//! The inboxes of all bots, and which of them have something to post: nobody looks through thousands of idle
+//! ones for the one that stirred.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::hook::{Delivery, Outcome, Target};
+use super::inbox::Inbox;
+
+/// Every bot's inbox.
+#[derive(Debug, Default)]
+pub(crate) struct Inboxes {
+    bots: HashMap<i64, Inbox>,
+    /// Bots whose webhook may have something to post now.
+    stirred: BTreeSet<i64>,
+    /// Bots whose webhook has something to try again, and when.
+    alarms: BTreeSet<(Duration, i64)>,
+    generations: u64,
+}
+
+impl Inboxes {
+    /// Makes sure that the bot has one; a new one starts its ids at `first_id`.
+    pub(crate) fn meet(&mut self, bot: i64, first_id: impl FnOnce() -> i64) {
+        self.bots.entry(bot).or_insert_with(|| Inbox::new(first_id()));
+    }
+
+    /// The inbox of a bot that has called before.
+    pub(crate) fn met(&mut self, bot: i64) -> &mut Inbox {
+        self.bots.get_mut(&bot).expect("a bot's inbox exists from its first call on")
+    }
+
+    /// Puts an update into an inbox that exists.
+    pub(crate) fn push(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
+        self.stirred.insert(bot);
+        self.bots.get_mut(&bot)?.push(now, kind, update)
+    }
+
+    pub(crate) fn set_hook(&mut self, bot: i64, target: Target) -> bool {
+        self.generations += 1;
+        self.stirred.insert(bot);
+        self.bots.get_mut(&bot).is_some_and(|inbox| inbox.set_hook(target, self.generations))
+    }
+
+    /// Everything that may be posted now, and when there is more without anything new coming.
+    pub(crate) fn deliveries(&mut self, now: Duration) -> (Vec<Delivery>, Option<Duration>) {
+        while self.alarms.first().is_some_and(|(at, _)| *at <= now) {
+            self.stirred.extend(self.alarms.pop_first().map(|(_, bot)| bot));
+        }
+        let mut due = Vec::new();
+        for bot in std::mem::take(&mut self.stirred) {
+            let Some(inbox) = self.bots.get_mut(&bot) else { continue };
+            due.extend(inbox.deliveries(now, bot));
+            self.alarms.extend(inbox.next_try().map(|at| (at, bot)));
+        }
+        (due, self.alarms.first().map(|(at, _)| *at))
+    }
+
+    pub(crate) fn posted(&mut self, now: Duration, delivery: &Delivery, outcome: &Outcome, chance: f64) {
+        self.stirred.insert(delivery.bot);
+        if let Some(inbox) = self.bots.get_mut(&delivery.bot) {
+            inbox.posted(now, delivery, outcome, chance);
+        }
+    }
+}

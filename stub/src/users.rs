@@ -1,0 +1,39 @@
+//! What the users of the stub's world do: they write, and a bot gets an update of it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::answer::Json;
+use crate::entities::Formatted;
+use crate::telegram::Telegram;
+use crate::world::{Chat, ChatKind, Content, From, Message, Shown};
+
+/// A text that a user writes into a chat.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written<'a> {
+    pub(crate) bot: i64,
+    pub(crate) chat: i64,
+    pub(crate) user: i64,
+    pub(crate) text: &'a str,
+}
+
+/// Writes it; the id of the update, unless the bot does not want it.
+pub(crate) fn write(telegram: &mut Telegram, now: Duration, date: i64, written: Written<'_>) -> Option<i64> {
+    let chat = Chat::of(written.chat);
+    let message = Message {
+        id: telegram.world.next_id(written.bot, &chat),
+        from: From::Person(written.user),
+        date,
+        edited: None,
+        thread: None,
+        reply_to: None,
+        content: Content::Text(Formatted { text: written.text.into(), entities: Box::default() }),
+        markup: None,
+    };
+    let shown = Json::of(&Shown { message: &message, chat: &chat, reply_to: None });
+    let update: Value = serde_json::from_str(shown.as_str()).expect("what was just written is JSON");
+    telegram.world.keep(written.bot, &chat, message);
+    let kind = if chat.kind == ChatKind::Channel { "channel_post" } else { "message" };
+    telegram.push_update(now, written.bot, kind, &update)
+}

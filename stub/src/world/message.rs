@@ -1,0 +1,129 @@
+//! A message as it is kept, and as it is shown.
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, ser};
+
+use super::files::Media;
+use super::people::{Chat, ChatKind, User};
+use crate::answer::Json;
+use crate::entities::{Entity, Formatted};
+
+/// One message of a chat.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Message {
+    pub(crate) id: i64,
+    pub(crate) from: From,
+    pub(crate) date: i64,
+    pub(crate) edited: Option<i64>,
+    pub(crate) thread: Option<i64>,
+    pub(crate) reply_to: Option<i64>,
+    pub(crate) content: Content,
+    pub(crate) markup: Option<Json>,
+}
+
+/// Who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    Bot(i64),
+    Person(i64),
+}
+
+/// What it holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    Text(Formatted),
+    Media {
+        media: Media,
+        caption: Formatted,
+    },
+    /// Anything else: the fields of the message that say it.
+    Fields(Box<[(&'static str, Json)]>),
+}
+
+impl Message {
+    /// About how many bytes it takes to keep.
+    pub(crate) fn weight(&self) -> usize {
+        let text = self.text().map_or(0, |text| text.text.len() + size_of_val(&*text.entities));
+        let fields = match &self.content {
+            Content::Fields(fields) => fields.iter().map(|(_, value)| value.as_str().len() + 40).sum(),
+            Content::Text(_) | Content::Media { .. } => 0,
+        };
+        let markup = self.markup.as_ref().map_or(0, |markup| markup.as_str().len());
+        size_of::<Self>() + text + fields + markup
+    }
+
+    /// The text, or the caption under a media.
+    pub(crate) fn text(&self) -> Option<&Formatted> {
+        match &self.content {
+            Content::Text(text) => Some(text),
+            Content::Media { caption, .. } => Some(caption),
+            Content::Fields(_) => None,
+        }
+    }
+}
+
+/// A message together with the chat it is in: what an answer shows.
+pub(crate) struct Shown<'a> {
+    pub(crate) message: &'a Message,
+    pub(crate) chat: &'a Chat,
+    pub(crate) reply_to: Option<&'a Message>,
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let message = self.message;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("message_id", &message.id)?;
+        entry(&mut map, "message_thread_id", message.thread)?;
+        self.sender(&mut map)?;
+        map.serialize_entry("chat", self.chat)?;
+        map.serialize_entry("date", &message.date)?;
+        entry(&mut map, "edit_date", message.edited)?;
+        let reply_to = self.reply_to.map(|message| Shown { message, chat: self.chat, reply_to: None });
+        entry(&mut map, "reply_to_message", reply_to)?;
+        content(&mut map, &message.content)?;
+        entry(&mut map, "reply_markup", message.markup.as_ref())?;
+        map.end()
+    }
+}
+
+impl Shown<'_> {
+    fn sender<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match (self.chat.kind, self.message.from) {
+            (ChatKind::Channel, _) => map.serialize_entry("sender_chat", self.chat),
+            (_, From::Bot(id)) => map.serialize_entry("from", &User::bot(id)),
+            (_, From::Person(id)) => map.serialize_entry("from", &User::person(id)),
+        }
+    }
+}
+
+fn content<M: SerializeMap>(map: &mut M, content: &Content) -> Result<(), M::Error> {
+    match content {
+        Content::Text(Formatted { text, entities }) => {
+            map.serialize_entry("text", text)?;
+            entry(map, "entities", some(entities))
+        }
+        Content::Media { media, caption: Formatted { text, entities } } => {
+            media.show(map)?;
+            entry(map, "caption", Some(text).filter(|text| !text.is_empty()))?;
+            entry(map, "caption_entities", some(entities))
+        }
+        Content::Fields(fields) => fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value)),
+    }
+}
+
+fn some(entities: &[Entity]) -> Option<&[Entity]> {
+    Some(entities).filter(|entities| !entities.is_empty())
+}
+
+/// A field that is left out when there is nothing to say.
+pub(super) fn entry<M: ser::SerializeMap>(
+    map: &mut M,
+    name: &str,
+    value: Option<impl Serialize>,
+) -> Result<(), M::Error> {
+    match value {
+        Some(value) => map.serialize_entry(name, &value),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,109 @@
+//! What exists: chats, their messages, files; as much of it as answers need, in bounded memory.
+//!
+//! A chat that nobody described exists once it is named. Private chats and basic groups take their message
+//! ids from one counter of the bot, supergroups and channels from their own, as at Telegram.
+
+mod avatar;
+mod files;
+mod message;
+mod people;
+mod settings;
+mod shelf;
+
+use std::collections::HashMap;
+
+pub(crate) use avatar::Side;
+pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
+pub(crate) use message::{Content, From, Message, Shown};
+pub(crate) use people::{Chat, ChatKind, User};
+
+use settings::Settings;
+use shelf::Shelf;
+
+/// The world of all bots.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) files: Files,
+    pub(crate) settings: Settings,
+    next_ids: HashMap<Sequence, i64>,
+    messages: Shelf<(Sequence, i64), Slot>,
+}
+
+/// A counter of message ids, and with it the space in which they are unique.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Sequence {
+    /// All private chats and basic groups of a bot.
+    Bot(i64),
+    /// A supergroup or channel, the same for every bot in it.
+    Chat(i64),
+}
+
+#[derive(Debug)]
+enum Slot {
+    Message { chat: i64, message: Box<Message> },
+    Deleted,
+}
+
+/// What is known of a message.
+#[derive(Debug)]
+pub(crate) enum Found<'a> {
+    Message(&'a Message),
+    /// It existed, but was not used for long and is not kept any more.
+    Forgotten,
+    /// It never was, or was deleted, or is in another chat.
+    Nowhere,
+}
+
+/// Bytes for messages, all chats together.
+const MOST_MESSAGES: usize = 32 << 20;
+/// What the map around a message costs, about.
+const SLOT: usize = 96;
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            files: Files::new(),
+            settings: Settings::new(),
+            next_ids: HashMap::new(),
+            messages: Shelf::bounded(MOST_MESSAGES),
+        }
+    }
+
+    /// The id of the next message of that chat.
+    pub(crate) fn next_id(&mut self, bot: i64, chat: &Chat) -> i64 {
+        let next = self.next_ids.entry(Sequence::of(bot, chat)).or_insert(0);
+        *next += 1;
+        *next
+    }
+
+    /// Keeps a message, in place of the one that had its id.
+    pub(crate) fn keep(&mut self, bot: i64, chat: &Chat, message: Message) {
+        let weight = message.weight() + SLOT;
+        let key = (Sequence::of(bot, chat), message.id);
+        self.messages.insert(key, Slot::Message { chat: chat.id, message: Box::new(message) }, weight);
+    }
+
+    pub(crate) fn find(&mut self, bot: i64, chat: &Chat, id: i64) -> Found<'_> {
+        let sequence = Sequence::of(bot, chat);
+        let last = self.next_ids.get(&sequence).copied().unwrap_or(0);
+        match self.messages.get(&(sequence, id)) {
+            Some(Slot::Message { chat: of, message }) if *of == chat.id => Found::Message(message),
+            None if (1..=last).contains(&id) => Found::Forgotten,
+            Some(Slot::Message { .. } | Slot::Deleted) | None => Found::Nowhere,
+        }
+    }
+
+    /// Remembers that a message is gone.
+    pub(crate) fn delete(&mut self, bot: i64, chat: &Chat, id: i64) {
+        self.messages.insert((Sequence::of(bot, chat), id), Slot::Deleted, SLOT);
+    }
+}
+
+impl Sequence {
+    fn of(bot: i64, chat: &Chat) -> Self {
+        match chat.kind {
+            ChatKind::Private | ChatKind::Group => Self::Bot(bot),
+            ChatKind::Supergroup | ChatKind::Channel => Self::Chat(chat.id),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Ceilings through HTTP: who is refused, in which words, and what is counted.
+
+use serde_json::json;
+
+use crate::client::{Client, quick, stub};
+
+#[test]
+fn the_31st_send_in_one_second_is_refused() {
+    let stub = stub(quick());
+    let mut client = Client::of(&stub);
+    let sends: Vec<_> = (1..=31).map(|user| json!({ "chat_id": user, "text": "a" })).collect();
+    let statuses: Vec<u16> = client.burst("sendMessage", &sends).iter().map(|response| response.status).collect();
+    assert_eq!(statuses[..30], [200; 30]);
+    assert_eq!(statuses[30], 429);
+}
+
+#[test]
+fn the_21st_send_to_one_group_is_told_how_many_seconds_are_left() {
+    let stub = stub(quick());
+    let mut client = Client::of(&stub);
+    for _ in 0..20 {
+        client.result("sendMessage", &json!({ "chat_id": -5, "text": "a" }));
+    }
+    let refused = client.call("sendMessage", &json!({ "chat_id": -5, "text": "a" }));
+    let told = refused.json()["parameters"]["retry_after"].as_u64().unwrap();
+    assert!((58..=60).contains(&told), "{told}");
+    assert_eq!(refused.status, 429);
+    assert!(refused.has_header(&format!("Retry-After: {told}")), "{}", refused.head);
+    assert_eq!(refused.json()["description"], format!("Too Many Requests: retry after {told}"));
+    assert_eq!(refused.json()["error_code"], 429);
+    assert!(refused.text().starts_with(r#"{"ok":false,"error_code":429,"description":"#));
+}
+
+#[test]
+fn edits_draw_on_the_budget_of_sends_and_answers_to_buttons_do_not() {
+    let stub = stub(quick());
+    let mut client = Client::of(&stub);
+    let id = client.result("sendMessage", &json!({ "chat_id": -5, "text": "0" }))["message_id"].clone();
+    for nth in 1..20 {
+        client.result("editMessageText", &json!({ "chat_id": -5, "message_id": id, "text": nth.to_string() }));
+    }
+    let edit = json!({ "chat_id": -5, "message_id": id, "text": "20" });
+    assert_eq!(client.call("editMessageText", &edit).status, 429);
+    for _ in 0..50 {
+        client.result("answerCallbackQuery", &json!({ "callback_query_id": "1" }));
+    }
+    assert_eq!(client.result("getMe", &json!({}))["is_bot"], true);
+}
+
+#[test]
+fn a_refused_call_leaves_nothing_behind() {
+    let stub = stub(quick());
+    let mut client = Client::of(&stub);
+    let burst = client.burst("sendMessage", &vec![json!({ "chat_id": 5, "text": "a" }); 10]);
+    let accepted = burst.iter().filter(|response| response.status == 200).count();
+    assert!((3..10).contains(&accepted), "{accepted}");
+    let next = client.result("sendMessage", &json!({ "chat_id": 6, "text": "a" }))["message_id"].clone();
+    assert_eq!(next, json!(accepted + 1));
+}
+
+#[test]
+fn what_was_sent_is_counted_by_method_and_by_window() {
+    let stub = stub(quick());
+    let mut client = Client::of(&stub);
+    client.burst("sendMessage", &vec![json!({ "chat_id": -5, "text": "a" }); 25]);
+    client.call("sendMessage", &json!({ "chat_id": -5, "text": "" }));
+    let counts = stub.take_interval();
+    let sends = counts.by_method["sendMessage"];
+    assert_eq!((sends.calls, sends.throttled, sends.errors), (26, 5, 1));
+    assert_eq!((counts.worst_minute_group_sends, counts.worst_minute_group_accepted), (25, 20));
+    assert_eq!((counts.worst_second_sends, counts.worst_second_accepted), (25, 20));
+    assert_eq!(counts.calls_while_throttled, 4, "all that came after the first refusal");
+    assert!(counts.first_throttled.is_some());
+    let next = stub.take_interval();
+    assert!(next.by_method.is_empty());
+    assert_eq!((next.calls_while_throttled, next.worst_minute_group_sends), (0, 25));
+}
+
+#[test]
+fn the_ceilings_are_told_in_words() {
+    assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second");
+}
