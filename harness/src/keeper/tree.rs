@@ -52,6 +52,13 @@ pub fn descendants(root: u32) -> Vec<Identity> {
     found
 }
 
+/// The living children of one process.
+pub(super) fn offspring(parent: u32) -> Vec<Identity> {
+    let listed = children(parent);
+    let found = listed.unwrap_or_else(|| children_by_parent().remove(&parent).unwrap_or_default());
+    found.into_iter().filter_map(Identity::of).collect()
+}
+
 /// The children of all of a process's threads, since a child belongs to the thread that forked it.
 /// Nothing: this kernel keeps no such list (it needs `CONFIG_PROC_CHILDREN`).
 fn children(pid: u32) -> Option<Vec<u32>> {

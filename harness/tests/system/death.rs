@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use floodrig::keeper::Identity;
 use floodrig_reports::recording::{EndingKind, EventKind, Row};
 
 use crate::support::{Run, shell, until};
@@ -17,8 +16,8 @@ fn dies_by(act: &str) -> (tempfile::TempDir, String) {
 fn ending_of(act: &str) -> floodrig_reports::recording::Ending {
     let (dir, script) = dies_by(act);
     let run = Run::new();
-    let system = run.start(&shell(&script)).unwrap();
     run.in_flight.store(12, Ordering::Relaxed);
+    let system = run.start(&shell(&script)).unwrap();
     let before = run.epoch.elapsed();
     std::fs::write(dir.path().join("now"), "").unwrap();
     let death = until("the death", || system.death());
@@ -74,20 +73,4 @@ fn the_last_lines_on_stderr_are_quoted_and_errors_counted() {
     assert_eq!(stopped.ending.stderr_tail, ["Error: job 1 lost", "Error: job 2 lost", "bye"]);
     assert_eq!((stopped.logs.stderr_lines, stopped.logs.stderr_errors), (3, 2));
     assert_eq!(stopped.logs.top_messages[0].text, "Error: job # lost");
-}
-
-#[test]
-fn acts_that_the_death_itself_ended_were_in_flight() {
-    let (dir, script) = dies_by("kill -KILL $$");
-    let run = Run::new();
-    let system = run.start(&shell(&script)).unwrap();
-    run.in_flight.store(40, Ordering::Relaxed);
-    std::fs::write(dir.path().join("now"), "").unwrap();
-    until("the death", || {
-        // What a driver does that sees its connections reset before anyone hears of the death.
-        let gone = Identity::of(system.pid()).is_none();
-        run.in_flight.store(if gone { 0 } else { 40 }, Ordering::Relaxed);
-        system.death()
-    });
-    assert_eq!(system.death().unwrap().in_flight, 40);
 }
