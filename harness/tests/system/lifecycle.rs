@@ -11,7 +11,7 @@ use floodrig::keeper::{Identity, Kept, Report, Spec};
 use floodrig_reports::recording::EndingKind;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{LONG, Run, all_ended, below, program, shell, until};
+use crate::support::{LONG, Run, all_ended, below, dies_by, program, shell, until};
 
 /// A system of three generations: a shell, a child, and a grandchild whose parent has gone.
 const FAMILY: &str = "sleep 1000 & (sleep 1000 & exit) ; wait";
@@ -146,8 +146,10 @@ fn a_system_that_ignores_sigterm_is_killed_after_its_grace() {
 
 #[test]
 fn a_child_that_outlives_its_parent_is_ended_with_it() {
+    let (dir, script) = dies_by("setsid sleep 1000 & exit 0");
     let run = Run::new();
-    let system = run.start(&shell("setsid sleep 1000 & sleep 0.2; exit 0")).unwrap();
+    let system = run.start(&shell(&script)).unwrap();
+    std::fs::write(dir.path().join("now"), "").unwrap();
     until("the death", || system.death());
     let orphans = below(system.root());
     assert_eq!(orphans.len(), 1);
