@@ -140,7 +140,7 @@ struct Keeper<'a> {
     me: u32,
     command: u32,
     ending: Option<Ending>,
-    asked: BTreeSet<Identity>,
+    asked: BTreeSet<(Identity, String)>,
 }
 
 impl Keeper<'_> {
@@ -255,10 +255,12 @@ impl Keeper<'_> {
         self.ending = if sooner { Some(new) } else { self.ending };
     }
 
-    /// Asks these to end, each once.
+    /// Asks these to end, each once. A shell's child that was asked before it became another program has taken the
+    /// signal with the shell's own handler and forgotten it, so that it is asked again.
     fn ask(&mut self, processes: Vec<Identity>) {
         for process in processes {
-            if self.asked.insert(process) {
+            let Some(program) = process.program() else { continue };
+            if self.asked.insert((process, program)) {
                 process.signal(Signal::TERM);
             }
         }

@@ -23,6 +23,12 @@ impl Identity {
         (!matches!(stat.state, 'Z' | 'X')).then_some(Self { pid, start: stat.starttime })
     }
 
+    /// The name of the program it is now; another one after it has executed something else.
+    pub(super) fn program(self) -> Option<String> {
+        let stat = Process::new(self.pid as i32).ok()?.stat().ok()?;
+        (stat.starttime == self.start).then_some(stat.comm)
+    }
+
     /// Sends a signal to this very process; nothing happens when it has ended.
     pub(super) fn signal(self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid as i32) else { return };
