@@ -63,7 +63,8 @@ fn an_answer_in_chunks_and_pieces_is_read_to_its_end() {
 
 #[test]
 fn nobody_listening_is_refused_and_nothing_was_sent() {
-    let exchanged = exchanges(endpoint(nobody()), 1).remove(0);
+    let nobody = nobody();
+    let exchanged = exchanges(endpoint(nobody.address), 1).remove(0);
     assert_eq!((exchanged.result.unwrap_err(), exchanged.tries), (Failure::Refused, 0));
 }
 
