@@ -1,10 +1,6 @@
-//! The rig's own limit of open files, raised for as long as it drives.
+//! The rig's own limit of open files, raised for as long as it drives, and the cap on connections that comes of it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-/// The most connections open at once: one source address has 28,232 ephemeral ports by Linux's default
-/// (`ip_local_port_range`), and some are left for the stub and the system.
-const MOST_OPEN: u64 = 28_000;
 
 /// Beyond this no run needs handles; a hard limit may be "none".
 const MOST_HANDLES: u64 = 1 << 20;
@@ -38,5 +34,5 @@ impl Drop for Handles {
 /// How many connections may be open at once: an eighth of the handles is kept for the stub and the files.
 pub(super) fn most_open() -> u64 {
     let handles = getrlimit(Resource::Nofile).current.unwrap_or(MOST_HANDLES);
-    MOST_OPEN.min(handles - handles / 8)
+    handles - handles / 8
 }

@@ -15,6 +15,7 @@ mod floor;
 mod handles;
 mod judge;
 mod request;
+mod source;
 #[cfg(test)]
 mod tests;
 

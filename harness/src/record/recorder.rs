@@ -111,11 +111,12 @@ fn show(responses: &mut Histogram, interval: &Interval, progress: &Progress) {
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use floodrig_reports::recording::{ActInterval, Event, EventKind, Reader};
 
     use super::*;
+    use crate::exchange::rough::eventually;
 
     fn note(text: &str) -> Row {
         Row::Event(Event { at_us: 1, kind: EventKind::Note, text: text.to_owned() })
@@ -127,16 +128,6 @@ mod tests {
 
     fn read(path: &Path) -> Vec<Row> {
         Reader::new(BufReader::new(File::open(path).unwrap())).collect::<Result<_, _>>().unwrap()
-    }
-
-    /// Waits until the condition holds: the writer works on its own time.
-    #[expect(clippy::disallowed_methods, reason = "a bound for a test that would hang")]
-    fn eventually(holds: impl Fn() -> bool) {
-        let end = Instant::now() + Duration::from_secs(20);
-        while !holds() {
-            assert!(Instant::now() < end, "it never came to hold");
-            thread::yield_now();
-        }
     }
 
     #[test]
