@@ -17,9 +17,10 @@ use super::Job;
 use super::clock::Clock;
 use super::floor::{Ended, Floor, Hands};
 use super::handles::most_open;
-use super::judge::{Accepted, Expected, judge, wants};
+use super::judge::{Accepted, judge, wants};
 use super::request::Requests;
 use super::source::source;
+use crate::deliveries::Expected;
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {

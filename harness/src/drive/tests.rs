@@ -8,6 +8,7 @@ use std::thread;
 use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
 
 use super::*;
+use crate::deliveries::Awaited;
 use crate::exchange::rough::{Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
@@ -344,7 +345,7 @@ fn what_a_successful_act_shows_is_announced_and_a_full_queue_is_counted() {
     let load = Load { expected: Some(to), ..apart([0, 30]).steps([Step { shows, ..get("guess") }]) };
     let outcome = load.against(server.address);
     let expected = told.try_recv().unwrap();
-    assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, ExpectedSign::Version(12)));
+    assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, Awaited::Version(12)));
     assert!(expected.scheduled == 20 * MILLISECOND && expected.ended > expected.scheduled);
     assert_eq!((outcome.driven.expected_dropped, told.try_recv().is_err()), (1, true));
 }

@@ -82,11 +82,19 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
     let mut responses = Histogram::default();
     while let Some(row) = next(queue, &mut writer)? {
         writer.write(&row)?;
-        if let Row::Interval(interval) = &row {
-            show(&mut responses, interval, progress);
-        }
-        if matches!(row, Row::Seal(_)) {
-            break;
+        match &row {
+            Row::Interval(interval) => show(&mut responses, interval, progress),
+            Row::Vital(vital) => progress.rss_bytes(vital.pids.iter().map(|pid| pid.rss_bytes).sum()),
+            Row::Seal(_) => break,
+            Row::Header(_)
+            | Row::Exemplar(_)
+            | Row::Stall(_)
+            | Row::Probed(_)
+            | Row::Calls(_)
+            | Row::Deliveries(_)
+            | Row::Event(_)
+            | Row::Logs(_)
+            | Row::Ending(_) => {}
         }
     }
     writer.flush()
@@ -123,7 +131,7 @@ mod tests {
     }
 
     fn seal() -> Seal {
-        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0 }
+        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
     }
 
     fn read(path: &Path) -> Vec<Row> {
