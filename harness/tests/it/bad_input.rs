@@ -7,7 +7,8 @@ use crate::rig::{Rig, processes_in};
 fn refused(rig: &Rig, status: i32, says: &[&str]) {
     let left = rig.run().ended(status);
     for words in says {
-        assert!(left.stderr.contains(words), "{words:?} is missing from:\n{}", left.stderr);
+        let said = format!("{}{}", left.stderr, left.stdout);
+        assert!(said.contains(words), "{words:?} is missing from:\n{said}");
     }
     assert!(processes_in(rig.path()).is_empty());
 }

@@ -11,7 +11,7 @@ fn up(rig: &Rig) -> u32 {
     eventually("the load has begun", || {
         system = process_named(rig.path(), "wordle");
         let recording = std::fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
-        system.is_some() && recording.contains("load_started")
+        system.is_some() && recording.contains("\"row\":\"interval\"")
     });
     system.expect("just seen")
 }
