@@ -15,7 +15,7 @@ fn refused(rig: &Rig, status: i32, says: &[&str]) {
 
 #[test]
 fn a_misspelt_key_is_shown_with_line_caret_and_suggestion() {
-    refused(&Rig::small(&[("groups = 4", "gruops = 4")]), 2, &["s.toml:12", "^", "did you mean `groups`"]);
+    refused(&Rig::small(&[("groups = 8", "gruops = 8")]), 2, &["s.toml:12", "^", "did you mean `groups`"]);
 }
 
 #[test]

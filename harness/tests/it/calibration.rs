@@ -14,7 +14,7 @@ fn free_port() -> u16 {
 fn steady(port: u16) -> Rig {
     Rig::small(&[
         ("dir = \".\"", &format!("dir = \".\"\nport = {port}")),
-        ("arrive.burst.over = \"1s\"", "arrive.constant = { rate = 40, over = \"6s\" }"),
+        ("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 40, over = \"12s\" }"),
     ])
 }
 
@@ -88,7 +88,7 @@ fn an_ordered_signal_is_recorded_by_its_name() {
 
 #[test]
 fn a_stopped_rig_makes_the_run_invalid_in_words() {
-    let rig = steady(free_port());
+    let rig = steady(free_port()).judged();
     let child = rig.start();
     load_has_begun(&rig);
     kill(child.id(), "STOP");
