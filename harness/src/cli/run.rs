@@ -46,8 +46,7 @@ pub(super) fn run(args: &Args) -> Exit {
         let machine = cores::machine()
             .map_err(|cause| Refused::failed(&format!("could not ask for the machine's cores: {cause}")))?;
         let open_files = raise_open_files()
-            .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?
-            .before;
+            .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?;
         Ok((errands, Runner { args, stop, machine, open_files }))
     });
     match ready {

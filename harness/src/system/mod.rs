@@ -25,7 +25,7 @@ mod watcher;
 pub use build::{Build, BuildError, build};
 pub use clock::Clock;
 pub use death::{Cause, Death};
-pub use handles::{OpenFiles, raise_open_files};
+pub use handles::raise_open_files;
 pub use launch::Launch;
 pub use running::{Stopped, System};
 pub use unready::{NotReady, StartError, Unready};
