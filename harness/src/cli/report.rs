@@ -9,6 +9,7 @@ use floodrig_reports::{BudgetLine, Finding, Report, Summary, Timeline, Verdict};
 use floodrig_reports::{budget_lines, findings, html, json, judge, markdown, png, summarise, text};
 
 use super::Exit;
+use super::made::Refused;
 
 /// Render a recording again.
 #[derive(Debug, clap::Args)]
@@ -51,7 +52,7 @@ pub(super) enum CannotRender {
     },
 }
 
-#[expect(clippy::print_stderr, reason = "the command line prints")]
+/// Renders the recording that `args` name.
 pub(super) fn run(args: &Args) -> Exit {
     match render(&args.run) {
         Ok(rendered) => {
@@ -59,13 +60,10 @@ pub(super) fn run(args: &Args) -> Exit {
             rendered.verdict.kind().into()
         }
         Err(cause @ CannotRender::Read { .. }) => {
-            eprintln!("error: {cause}\n  help: name the folder that a run left, such as runs/<scenario>-<time>");
-            Exit::Usage
+            let help = "name the folder that a run left, such as runs/<scenario>-<time>";
+            Refused::usage(format!("error: {cause}\n  help: {help}")).tell()
         }
-        Err(cause @ CannotRender::Write { .. }) => {
-            eprintln!("error: {cause}");
-            Exit::Failed
-        }
+        Err(cause @ CannotRender::Write { .. }) => Refused::failed(&cause.to_string()).tell(),
     }
 }
 

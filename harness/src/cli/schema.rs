@@ -1,9 +1,10 @@
 //! `floodrig schema`: the JSON schema of scenario files, for editors.
 
+use std::io::{self, Write as _};
+
 use super::Exit;
 
-#[expect(clippy::print_stdout, reason = "the command line prints")]
+/// Prints it.
 pub(super) fn run() -> Exit {
-    print!("{}", crate::scenario::schema());
-    Exit::Pass
+    Exit::printed(write!(io::stdout(), "{}", crate::scenario::schema()))
 }
