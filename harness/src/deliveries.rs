@@ -20,7 +20,7 @@ pub struct Expected {
     /// The chat it becomes visible in.
     pub chat: i64,
     /// How it is recognised.
-    pub sign: Sign,
+    pub sign: Awaited,
     /// The act's planned instant, since the epoch.
     pub scheduled: Duration,
     /// When the act ended, since the epoch.
@@ -29,7 +29,7 @@ pub struct Expected {
 
 /// How an effect is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sign {
+pub enum Awaited {
     /// The first accepted call begun after the act ended.
     Any,
     /// This text occurs.
@@ -133,7 +133,7 @@ impl Chat {
     }
 
     fn remember_marker(&mut self, expected: &Expected, message_id: i64) {
-        if let Sign::Marker(text) = &expected.sign {
+        if let Awaited::Marker(text) = &expected.sign {
             self.shown_by.push((text.clone(), message_id));
         }
     }
@@ -150,9 +150,9 @@ impl Chat {
 
 fn shows(expected: &Expected, sighting: &Sighting) -> bool {
     match &expected.sign {
-        Sign::Any => sighting.begun >= expected.ended,
-        Sign::Marker(text) => sighting.text.contains(text.as_str()),
-        Sign::Version(wanted) => versions(&sighting.text).any(|version| version >= *wanted),
+        Awaited::Any => sighting.begun >= expected.ended,
+        Awaited::Marker(text) => sighting.text.contains(text.as_str()),
+        Awaited::Version(wanted) => versions(&sighting.text).any(|version| version >= *wanted),
     }
 }
 
@@ -171,7 +171,7 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    fn expected(sign: Sign, ended: u64) -> Expected {
+    fn expected(sign: Awaited, ended: u64) -> Expected {
         Expected { chat: CHAT, sign, scheduled: ms(ended.saturating_sub(10)), ended: ms(ended) }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     fn a_board_delivers_every_version_up_to_its_own() {
         let mut deliveries = Deliveries::new(None);
         for version in 1..=3 {
-            deliveries.expect(expected(Sign::Version(version), 100 * version as u64));
+            deliveries.expect(expected(Awaited::Version(version), 100 * version as u64));
         }
         deliveries.sight(sighting("Wordle · v2", 400, 7));
         let interval = closed(deliveries, 1000);
@@ -198,8 +198,8 @@ mod tests {
     #[test]
     fn staleness_is_the_age_of_the_oldest_effect_that_a_call_shows() {
         let mut deliveries = Deliveries::new(None);
-        deliveries.expect(expected(Sign::Version(1), 100));
-        deliveries.expect(expected(Sign::Version(2), 350));
+        deliveries.expect(expected(Awaited::Version(1), 100));
+        deliveries.expect(expected(Awaited::Version(2), 350));
         deliveries.sight(sighting("v2", 400, 7));
         let interval = closed(deliveries, 1000);
         assert_eq!(interval.staleness.count(), 1);
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn a_lost_effect_is_stale_until_the_end() {
         let mut deliveries = Deliveries::new(None);
-        deliveries.expect(expected(Sign::Version(5), 100));
+        deliveries.expect(expected(Awaited::Version(5), 100));
         deliveries.sight(sighting("v4", 200, 7));
         let interval = closed(deliveries, 1100);
         assert_eq!(interval.lost, 1);
@@ -220,7 +220,7 @@ mod tests {
     fn a_call_reported_before_its_act_still_delivers_it() {
         let mut deliveries = Deliveries::new(None);
         deliveries.sight(sighting("v3", 90, 7));
-        deliveries.expect(expected(Sign::Version(3), 100));
+        deliveries.expect(expected(Awaited::Version(3), 100));
         assert!(deliveries.all_seen());
         assert_eq!(closed(deliveries, 200).delivered, 1);
     }
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn without_a_sign_only_a_call_begun_after_the_act_counts() {
         let mut deliveries = Deliveries::new(None);
-        deliveries.expect(expected(Sign::Any, 100));
+        deliveries.expect(expected(Awaited::Any, 100));
         deliveries.sight(sighting("hello", 104, 7));
         assert!(!deliveries.all_seen());
         deliveries.sight(sighting("hello", 105, 8));
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn late_is_beyond_the_bound_and_not_at_it() {
         let mut deliveries = Deliveries::new(Some(ms(300)));
-        deliveries.expect(expected(Sign::Marker("fr-a".into()), 100));
-        deliveries.expect(expected(Sign::Marker("fr-b".into()), 99));
+        deliveries.expect(expected(Awaited::Marker("fr-a".into()), 100));
+        deliveries.expect(expected(Awaited::Marker("fr-b".into()), 99));
         deliveries.sight(sighting("fr-a fr-b", 400, 7));
         let interval = closed(deliveries, 500);
         assert_eq!((interval.delivered, interval.late), (2, 1));
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn the_same_marker_in_another_message_is_a_duplicate_once() {
         let mut deliveries = Deliveries::new(None);
-        deliveries.expect(expected(Sign::Marker("fr-a".into()), 100));
+        deliveries.expect(expected(Awaited::Marker("fr-a".into()), 100));
         deliveries.sight(sighting("fr-a", 200, 7));
         deliveries.sight(sighting("fr-a edited", 210, 7));
         deliveries.sight(sighting("fr-a", 220, 8));

@@ -1,13 +1,7 @@
-//! `floodrig`.
+//! `floodrig`: see the crate's own documentation.
 
 use std::process::ExitCode;
 
-use floodrig::keeper;
-
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("__keeper") => keeper::main(),
-        Some("__launch") => keeper::launch_main(),
-        Some(_) | None => ExitCode::from(2),
-    }
+    floodrig::cli::main(std::env::args_os())
 }

@@ -23,6 +23,7 @@ pub struct Budgets {
     #[schemars(with = "String")]
     pub stall: Option<Duration>,
     /// The greatest resident memory of the system's whole process tree.
+    #[serde(serialize_with = "to_the_byte")]
     #[schemars(with = "String")]
     pub memory: Option<ByteSize>,
     /// The most calls Telegram may answer with 429.
@@ -59,4 +60,25 @@ pub struct Latency {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub max: Option<Duration>,
+}
+
+/// `ByteSize` writes itself rounded for the eye; a budget must come back from a recording as it was.
+#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+fn to_the_byte<S: serde::Serializer>(size: &Option<ByteSize>, to: S) -> Result<S::Ok, S::Error> {
+    match size {
+        Some(size) => to.collect_str(&format_args!("{} B", size.as_u64())),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_comes_back_from_a_recording_as_it_was() {
+        let budgets = Budgets { memory: Some(ByteSize(1_234_567)), ..Budgets::default() };
+        let text = serde_json::to_string(&budgets).expect("budgets are JSON");
+        assert_eq!(serde_json::from_str::<Budgets>(&text).expect("it reads back"), budgets);
+    }
 }

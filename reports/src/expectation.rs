@@ -21,10 +21,9 @@ impl Default for Expectation {
 /// Whether a run ended as expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// Whether it did.
-    pub as_expected: bool,
-    /// 0 when it did; else the run's own code, or 1 where that would be 0.
-    pub exit_code: u8,
+    /// Nothing when it did. Else what it counts as: broken, when it failed for another reason or did not fail; its own
+    /// verdict, when it should have passed, or when nobody can tell what it would have come to.
+    pub kind: Option<VerdictKind>,
     /// In words: `as expected: broken with render_stampede`.
     pub words: String,
 }
@@ -35,16 +34,25 @@ pub fn hold(expected: &Expectation, verdict: &Verdict, findings: &[Finding]) -> 
     let missing: Vec<FindingId> =
         expected.findings.iter().copied().filter(|id| findings.iter().all(|finding| finding.id != *id)).collect();
     if kind == expected.verdict && missing.is_empty() {
-        return Held {
-            as_expected: true,
-            exit_code: 0,
-            words: format!("as expected: {}", outcome(kind, &expected.findings)),
-        };
+        return Held { kind: None, words: format!("as expected: {}", outcome(kind, &expected.findings)) };
     }
     let found: Vec<FindingId> = findings.iter().map(|finding| finding.id).collect();
     let (wanted, came) = (outcome(expected.verdict, &expected.findings), outcome(kind, &found));
     let words = format!("not as expected: {came}, and it should be {wanted}");
-    Held { as_expected: false, exit_code: kind.exit_code().max(1), words }
+    Held { kind: Some(counts_as(expected, kind)), words }
+}
+
+fn counts_as(expected: &Expectation, kind: VerdictKind) -> VerdictKind {
+    match kind {
+        VerdictKind::Pass => VerdictKind::Broken,
+        VerdictKind::Broken | VerdictKind::Died if expected.verdict != VerdictKind::Pass => VerdictKind::Broken,
+        VerdictKind::Broken
+        | VerdictKind::Died
+        | VerdictKind::NotReady
+        | VerdictKind::Invalid
+        | VerdictKind::Failed
+        | VerdictKind::Partial => kind,
+    }
 }
 
 fn outcome(kind: VerdictKind, findings: &[FindingId]) -> String {
@@ -61,38 +69,37 @@ mod tests {
         Expectation { verdict: VerdictKind::Broken, findings: vec![FindingId::RenderStampede] }
     }
 
-    fn held(expected: &Expectation, verdict: &Verdict, found: &[FindingId]) -> (bool, u8, String) {
+    fn held(expected: &Expectation, verdict: &Verdict, found: &[FindingId]) -> (Option<VerdictKind>, String) {
         let finding = |id: &FindingId| Finding { id: *id, text: String::new(), evidence: Vec::new() };
-        let Held { as_expected, exit_code, words } =
-            hold(expected, verdict, &found.iter().map(finding).collect::<Vec<_>>());
-        (as_expected, exit_code, words)
+        let Held { kind, words } = hold(expected, verdict, &found.iter().map(finding).collect::<Vec<_>>());
+        (kind, words)
     }
 
     #[test]
     fn the_expected_verdict_with_the_expected_findings_is_green() {
         let found = [FindingId::RenderStampede, FindingId::ThrottleStorm];
         let green = held(&broken_with_a_stampede(), &Verdict::Broken(Vec::new()), &found);
-        assert_eq!(green, (true, 0, "as expected: broken with render_stampede".to_owned()));
+        assert_eq!(green, (None, "as expected: broken with render_stampede".to_owned()));
     }
 
     #[test]
     fn not_failing_is_not_as_expected() {
         let passed = held(&broken_with_a_stampede(), &Verdict::Pass, &[]);
         let words = "not as expected: pass, and it should be broken with render_stampede".to_owned();
-        assert_eq!(passed, (false, 1, words));
+        assert_eq!(passed, (Some(VerdictKind::Broken), words));
     }
 
     #[test]
     fn failing_for_another_reason_is_not_as_expected() {
         let other = held(&broken_with_a_stampede(), &Verdict::Broken(Vec::new()), &[FindingId::ThrottleStorm]);
-        assert_eq!((other.0, other.1), (false, 1));
+        assert_eq!(other.0, Some(VerdictKind::Broken));
         let invalid = held(&broken_with_a_stampede(), &Verdict::Invalid(Vec::new()), &[FindingId::RenderStampede]);
-        assert_eq!((invalid.0, invalid.1), (false, 4));
+        assert_eq!(invalid.0, Some(VerdictKind::Invalid));
     }
 
     #[test]
     fn without_an_expectation_a_run_must_pass() {
-        assert_eq!(held(&Expectation::default(), &Verdict::Pass, &[]), (true, 0, "as expected: pass".to_owned()));
-        assert_eq!(held(&Expectation::default(), &Verdict::Broken(Vec::new()), &[]).1, 1);
+        assert_eq!(held(&Expectation::default(), &Verdict::Pass, &[]), (None, "as expected: pass".to_owned()));
+        assert_eq!(held(&Expectation::default(), &Verdict::Broken(Vec::new()), &[]).0, Some(VerdictKind::Broken));
     }
 }

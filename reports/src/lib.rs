@@ -38,7 +38,7 @@ pub use markdown::{comparison_markdown, markdown};
 pub use png::png;
 pub use report::Report;
 pub use summary::{Summary, summarise};
-pub use text::{comparison_text, text};
+pub use text::{comparison_text, drawn, text};
 pub use timeline::Timeline;
 pub use value::Value;
 pub use verdict::{Breach, BudgetLine, Standing, Verdict, VerdictKind, budget_lines, headline, judge};

@@ -84,7 +84,7 @@ pub(crate) fn acts(summary: &Summary) -> Table {
 }
 
 /// Only the classes that occurred.
-pub(crate) fn failures(summary: &Summary) -> Table {
+fn failures(summary: &Summary) -> Table {
     let mut rows = Vec::new();
     for (name, act) in in_order(summary) {
         let late = ("late_connect (succeeded)", act.late_connect);

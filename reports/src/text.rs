@@ -73,8 +73,8 @@ fn section(title: &str, lines: &[String]) -> String {
     format!("\n{title}\n  {}\n", lines.join("\n  "))
 }
 
-/// A table without a name for its first column carries its title there.
-fn drawn(table: &Table) -> String {
+/// A table for a terminal; one without a name for its first column carries its title there.
+pub fn drawn(table: &Table) -> String {
     let mut head = table.head.clone();
     let title = if head[0].is_empty() {
         std::mem::replace(&mut head[0], table.title.clone())

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::scenario::{Complaint, Source};
 
 /// The complaints as text with colours; `anstream` takes these out where there is no terminal.
-pub fn render(source: &Source, complaints: &[Complaint]) -> String {
+pub(super) fn render(source: &Source, complaints: &[Complaint]) -> String {
     let path = source.path.display().to_string();
     let drawn: Vec<String> = complaints.iter().map(|complaint| one(&path, &source.text, complaint)).collect();
     let mut text = drawn.join("\n\n");

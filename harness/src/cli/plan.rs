@@ -6,24 +6,33 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Exit;
+use super::errands::read_one;
 use crate::plan::{Arrival, Plan, plan};
 use crate::scenario::Scenario;
 
 /// Print what would be sent, and when, without starting anything.
 #[derive(Debug, clap::Args)]
-pub struct PlanArgs {
+pub(super) struct Args {
     /// The scenario file.
-    pub scenario: PathBuf,
+    scenario: PathBuf,
     /// One of its variants.
     #[arg(long)]
-    pub variant: Option<String>,
+    variant: Option<String>,
     /// Draw everything from this seed instead of the scenario's own.
     #[arg(long)]
-    pub seed: Option<u64>,
+    seed: Option<u64>,
 }
 
 /// Prints the plan of the scenario that `args` name.
-pub fn run(args: &PlanArgs, mut scenario: Scenario) -> io::Result<()> {
+pub(super) fn run(args: &Args) -> Exit {
+    match read_one(&args.scenario, args.variant.as_deref()) {
+        Ok(scenario) => Exit::printed(print_all(args, scenario)),
+        Err(refused) => refused.tell(),
+    }
+}
+
+fn print_all(args: &Args, mut scenario: Scenario) -> io::Result<()> {
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     let plan = plan(&scenario);
     let mut out = BufWriter::new(io::stdout().lock());

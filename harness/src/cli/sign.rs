@@ -4,6 +4,7 @@
 use std::io::{self, BufWriter, Write};
 use std::time::SystemTime;
 
+use super::Exit;
 use crate::init_data::{Keys, Launch, TEST_PUBLIC_KEY, sign};
 use crate::plan::{Player, crowd};
 
@@ -16,26 +17,30 @@ const GROUP: u32 = 10;
     "The hash is the real one. Only Telegram can make the Ed25519 `signature`: this one is made with the rig's own key, \
      whose public half is {TEST_PUBLIC_KEY}."
 ))]
-pub struct SignArgs {
+pub(super) struct Args {
     /// The bot's token; the default never existed.
     #[arg(long, default_value = "7000000001:AAFakeTokenForLoadTests-abc_DEF0123456")]
-    pub token: String,
+    token: String,
     /// How many players.
     #[arg(long, default_value_t = 1)]
-    pub count: u32,
+    count: u32,
     /// The seed that the players are drawn from.
     #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    seed: u64,
     /// What the link says after `startapp=`; empty for nothing. By default the id of the player's group.
     #[arg(long)]
-    pub start_param: Option<String>,
+    start_param: Option<String>,
     /// When the app was opened, in seconds since 1970. By default now.
     #[arg(long, value_name = "UNIX")]
-    pub auth_date: Option<u64>,
+    auth_date: Option<u64>,
 }
 
 /// Prints what `args` ask for.
-pub fn run(args: &SignArgs) -> io::Result<()> {
+pub(super) fn run(args: &Args) -> Exit {
+    Exit::printed(print(args))
+}
+
+fn print(args: &Args) -> io::Result<()> {
     let auth_date = args.auth_date.unwrap_or_else(now);
     let mut out = BufWriter::new(io::stdout().lock());
     lines(args, auth_date).try_for_each(|line| writeln!(out, "{line}"))?;
@@ -47,7 +52,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-fn lines(args: &SignArgs, auth_date: u64) -> impl Iterator<Item = String> {
+fn lines(args: &Args, auth_date: u64) -> impl Iterator<Item = String> {
     let keys = Keys::of_bot(&args.token);
     let players = crowd(args.seed, args.count.div_ceil(GROUP), GROUP).into_iter().take(args.count as usize);
     players.map(move |player| {
@@ -56,7 +61,7 @@ fn lines(args: &SignArgs, auth_date: u64) -> impl Iterator<Item = String> {
     })
 }
 
-fn start_param(args: &SignArgs, player: &Player) -> String {
+fn start_param(args: &Args, player: &Player) -> String {
     args.start_param.clone().unwrap_or_else(|| player.chat_id.to_string())
 }
 
@@ -71,7 +76,7 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Line {
         #[command(flatten)]
-        args: SignArgs,
+        args: Args,
     }
 
     fn signed(line: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The driving thread's desk: everything that the pacer and the players' tasks share.
 
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -9,15 +10,17 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Endpoint, Exchanged, Wire};
+use crate::exchange::{Ask, Endpoint, Exchanged, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
 use super::clock::Clock;
 use super::floor::{Ended, Floor, Hands};
 use super::handles::most_open;
-use super::judge::{Accepted, Expected, judge, wants};
+use super::judge::{Accepted, judge, wants};
 use super::request::Requests;
+use super::source::source;
+use crate::deliveries::Expected;
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -28,6 +31,7 @@ pub(super) struct Desk {
     pub(super) done: Notify,
     requests: Requests,
     wire: Wire,
+    target: IpAddr,
     load_from: Duration,
     expected: RefCell<Awaited>,
 }
@@ -51,6 +55,7 @@ impl Desk {
             done: Notify::new(),
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
+            target: job.target.address.ip(),
             load_from: job.load_from,
             expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
             plan,
@@ -107,8 +112,9 @@ impl Desk {
 
     async fn exchange(&self, arrival: &Arrival, hands: &mut Hands) -> Ended {
         let body = wants(self.requests.step(arrival.act));
+        let ask = Ask { body, source: source(arrival.player, self.target) };
         let fill = |out: &mut String| self.requests.write(arrival, &hands.captured, out);
-        let exchanged = self.wire.exchange(&mut hands.connection, body, fill).await;
+        let exchanged = self.wire.exchange(&mut hands.connection, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 

@@ -1,39 +1,14 @@
 //! What an answer means for the act: whether it succeeded, what is kept of it, and what it is expected to show. Pure.
 
-use std::time::Duration;
-
 use floodrig_reports::recording::Outcome;
 use serde_json::Value;
 
+use crate::deliveries::Awaited;
 use crate::exchange::{Answered, Body};
 use crate::scenario::{Shows, Sign, Step};
 use crate::template::{Escape, Values, fill};
 
 use super::request::Captured;
-
-/// An effect that is now awaited in a chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
-    /// The chat.
-    pub chat: i64,
-    /// How it is recognised.
-    pub sign: ExpectedSign,
-    /// The planned instant of the act that causes it, since the epoch.
-    pub scheduled: Duration,
-    /// When that act ended, since the epoch.
-    pub ended: Duration,
-}
-
-/// How an awaited effect is recognised.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExpectedSign {
-    /// The first accepted call begun after the act ended.
-    Any,
-    /// This text.
-    Marker(String),
-    /// `v<n>` with n at least this.
-    Version(i64),
-}
 
 /// An answer as expected, and what it holds.
 #[derive(Debug, Default)]
@@ -90,15 +65,15 @@ impl Accepted {
     }
 
     /// The chat and the sign of what the act shows. Nothing when the chat, a captured value, is no chat id.
-    pub(super) fn shows(&self, shows: &Shows, values: &Values<'_>) -> Option<(i64, ExpectedSign)> {
+    pub(super) fn shows(&self, shows: &Shows, values: &Values<'_>) -> Option<(i64, Awaited)> {
         let filled = |template| {
             let mut text = String::new();
             fill(template, values, Escape::None, &mut text).ok().map(|()| text)
         };
         let sign = match &shows.sign {
-            Sign::Any => ExpectedSign::Any,
-            Sign::Marker(template) => ExpectedSign::Marker(filled(template)?),
-            Sign::Version(_) => ExpectedSign::Version(self.version?),
+            Sign::Any => Awaited::Any,
+            Sign::Marker(template) => Awaited::Marker(filled(template)?),
+            Sign::Version(_) => Awaited::Version(self.version?),
         };
         Some((filled(&shows.chat)?.trim().parse().ok()?, sign))
     }
@@ -107,6 +82,7 @@ impl Accepted {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::time::Duration;
 
     use super::*;
     use crate::plan::by_hand::step;
@@ -195,12 +171,9 @@ mod tests {
             accepted.shows(showing(sign).shows.as_ref().unwrap(), &values)
         };
         let nothing = Accepted::default();
-        assert_eq!(with("-100", Sign::Any, &nothing), Some((-100, ExpectedSign::Any)));
-        assert_eq!(
-            with("-100", Sign::Marker(marker), &nothing),
-            Some((-100, ExpectedSign::Marker("hello".to_owned())))
-        );
-        assert_eq!(with("-100", Sign::Version(String::new()), &version), Some((-100, ExpectedSign::Version(3))));
+        assert_eq!(with("-100", Sign::Any, &nothing), Some((-100, Awaited::Any)));
+        assert_eq!(with("-100", Sign::Marker(marker), &nothing), Some((-100, Awaited::Marker("hello".to_owned()))));
+        assert_eq!(with("-100", Sign::Version(String::new()), &version), Some((-100, Awaited::Version(3))));
         assert_eq!(with("no chat", Sign::Any, &nothing), None);
     }
 }

@@ -15,6 +15,7 @@ mod floor;
 mod handles;
 mod judge;
 mod request;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -32,13 +33,11 @@ use tokio::time::MissedTickBehavior;
 
 use self::alarm::Alarm;
 use self::desk::Desk;
-use self::handles::Handles;
+use crate::deliveries::Expected;
 use crate::init_data::Signed;
 use crate::plan::Plan;
 use crate::record::Intervals;
 use crate::scenario::Scenario;
-
-pub use self::judge::{Expected, ExpectedSign};
 
 /// How often the pacer looks up when nothing is due: how late it may notice the stop flag. It also keeps a timer in
 /// tokio's wheel that is earlier than any request's timeout; without one, every request that the rig sends while idle
@@ -121,7 +120,6 @@ pub enum DriveError {
 
 /// Drives the load from the calling thread, which should be pinned to a core of the rig, and returns when it is over.
 pub fn drive(job: Job) -> Result<Driven, DriveError> {
-    let _handles = Handles::raise();
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
     let stop = Arc::clone(&job.stop);

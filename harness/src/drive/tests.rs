@@ -1,14 +1,15 @@
 //! Whole loads against real sockets: each planned act has one sample, whatever the system does.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
 
 use super::*;
-use crate::exchange::rough::{Manner, Rough, answer, nobody, ok};
+use crate::deliveries::Awaited;
+use crate::exchange::rough::{Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
@@ -176,7 +177,7 @@ fn classes<const N: usize>(of: [(&str, u64); N]) -> BTreeMap<String, u64> {
 
 #[test]
 fn an_empty_plan_is_done_at_once() {
-    let outcome = apart([]).against(nobody());
+    let outcome = apart([]).against(nobody().address);
     assert_eq!((outcome.driven.end, outcome.driven.samples), (End::Complete, 0));
 }
 
@@ -201,7 +202,7 @@ fn every_way_to_fail_is_a_class_of_its_own() {
 
 #[test]
 fn a_system_that_is_not_there_is_tried_to_the_end() {
-    let outcome = apart([0, 5, 10]).against(nobody());
+    let outcome = apart([0, 5, 10]).against(nobody().address);
     assert_eq!((outcome.failures(), outcome.total.requests), (classes([("refused", 3)]), 0));
 }
 
@@ -217,8 +218,8 @@ fn a_system_that_hangs_runs_into_the_timeout() {
 #[test]
 fn what_has_not_ended_when_the_drain_is_over_gets_its_sample_all_the_same() {
     let server = Rough::always(Manner::Hang);
-    // The second begins at 100 ms and is cut at 110 ms; the third never begins.
-    let load = load(vec![(0, 0, 0), (5, 0, 0), (10, 0, 0)]).timeout(100 * MILLISECOND);
+    // The second begins at 300 ms and is cut at 500 ms; the third never begins.
+    let load = load(vec![(0, 0, 0), (5, 0, 0), (200, 0, 0)]).timeout(300 * MILLISECOND);
     let outcome = load.against(server.address);
     assert_eq!(outcome.driven.end, End::Drained);
     assert_eq!(outcome.failures(), classes([("timeout", 2), ("abandoned", 1)]));
@@ -227,15 +228,14 @@ fn what_has_not_ended_when_the_drain_is_over_gets_its_sample_all_the_same() {
 
 #[test]
 fn a_system_that_dies_in_mid_run_is_tried_to_the_end() {
-    let server = Mutex::new(Some(Rough::always(Manner::Last(ok("")))));
-    let address = server.lock().unwrap().as_ref().unwrap().address;
-    let load = apart((0..100).map(|nth| nth * 4));
+    let server = Rough::always(Manner::Last(ok("")));
+    let address = server.address;
+    let load = apart((0..100).map(|nth| nth * 10));
     let outcome = thread::scope(|scope| {
-        scope.spawn(|| {
-            while load.progress.standing().ok < 10 {
-                thread::yield_now();
-            }
-            drop(server.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let progress = &load.progress;
+        scope.spawn(move || {
+            eventually(|| progress.standing().ok >= 10);
+            drop(server);
         });
         load.against(address)
     });
@@ -250,9 +250,7 @@ fn a_stop_in_mid_run_abandons_the_rest_and_blames_nobody() {
     let load = apart((0..10).map(|nth| nth * 10).chain([3_600_000]));
     let outcome = thread::scope(|scope| {
         scope.spawn(|| {
-            while load.progress.standing().in_flight < 7 {
-                thread::yield_now();
-            }
+            eventually(|| (load.progress.standing().ok, load.progress.standing().in_flight) == (3, 7));
             load.stop.store(true, Ordering::Relaxed);
         });
         load.against(server.address)
@@ -264,8 +262,7 @@ fn a_stop_in_mid_run_abandons_the_rest_and_blames_nobody() {
 
 #[test]
 fn a_freeze_is_measured_from_the_planned_instants() {
-    let gate = Arc::new(Mutex::new(()));
-    let freezer = Arc::clone(&gate);
+    let gate = Mutex::new(());
     let server = Rough::serve(move |which| {
         let _open = gate.lock().unwrap();
         if which.connection == 20 {
@@ -274,7 +271,6 @@ fn a_freeze_is_measured_from_the_planned_instants() {
         Manner::Answer(vec![ok("")])
     });
     let outcome = apart((0..100).map(|nth| nth * 10)).against(server.address);
-    drop(freezer);
     assert_eq!(outcome.total.ok, 100);
     // Some 50 arrivals fall into the freeze; they were sent all the same and waited for the rest of it.
     assert!(outcome.total.response.max_us().unwrap() >= 499_000);
@@ -289,7 +285,7 @@ fn two_acts_of_one_player_follow_one_another_on_one_connection() {
         assert_eq!(which.connection, 0);
         Manner::Slowly(100 * MILLISECOND, ok(""))
     });
-    let outcome = load(vec![(0, 0, 0), (10, 0, 0), (400, 0, 0)]).against(server.address);
+    let outcome = load(vec![(0, 0, 0), (10, 0, 0), (1000, 0, 0)]).against(server.address);
     assert_eq!((outcome.total.ok, outcome.driven.open_peak), (3, 1));
     let blocked = &outcome.total.blocked;
     assert_eq!(blocked.quantile_us(0.5), Some(0));
@@ -349,7 +345,7 @@ fn what_a_successful_act_shows_is_announced_and_a_full_queue_is_counted() {
     let load = Load { expected: Some(to), ..apart([0, 30]).steps([Step { shows, ..get("guess") }]) };
     let outcome = load.against(server.address);
     let expected = told.try_recv().unwrap();
-    assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, ExpectedSign::Version(12)));
+    assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, Awaited::Version(12)));
     assert!(expected.scheduled == 20 * MILLISECOND && expected.ended > expected.scheduled);
     assert_eq!((outcome.driven.expected_dropped, told.try_recv().is_err()), (1, true));
 }

@@ -1,7 +1,7 @@
 //! Making a connection, and telling whether its handshake came late.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use socket2::SockRef;
@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::sock_diag::SockDiag;
+use super::wire::Endpoint;
 
 /// A handshake on loopback takes microseconds; only one slower than this is looked into.
 const SLOW: Duration = Duration::from_millis(200);
@@ -40,17 +41,25 @@ impl Connection {
     }
 }
 
-/// Connects within `within`.
-pub(super) async fn connect(address: SocketAddr, within: Duration) -> Result<Fresh, Failure> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
-    let socket = socket.map_err(|error| Failure::to_connect(&error))?;
-    socket.set_nodelay(true).map_err(|error| Failure::to_connect(&error))?;
+/// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
+pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
+    let (address, within) = (endpoint.address, endpoint.connect_timeout);
+    let socket = socket(address, source).map_err(|error| Failure::to_connect(&error))?;
     let begun = now();
     let stream = timeout(within, socket.connect(address)).await.map_err(|_| Failure::ConnectTimeout)?;
     let stream = stream.map_err(|error| Failure::to_connect(&error))?;
     let took = now().duration_since(begun);
     refuse_itself(&stream, address)?;
     Ok(Fresh { late: took > SLOW && needed_retransmits(&stream, took), connection: Connection { stream } })
+}
+
+fn socket(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_nodelay(true)?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::new(source, 0))?;
+    }
+    Ok(socket)
 }
 
 /// When nobody listens on a port of the ephemeral range, the kernel may pick that very port for our end and

@@ -21,4 +21,4 @@ mod wire;
 pub use connect::Connection;
 pub use failure::Failure;
 pub use sock_diag::tcp_info;
-pub use wire::{Answered, Body, Endpoint, Exchanged, Wire};
+pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

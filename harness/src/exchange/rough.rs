@@ -5,9 +5,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use socket2::SockRef;
+use socket2::{Domain, SockRef, Socket, Type};
 
 /// How a request is treated.
 #[derive(Debug, Clone)]
@@ -52,9 +52,27 @@ pub(crate) fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// An address of this machine where nobody listens.
-pub(crate) fn nobody() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+/// An address where nobody listens, held so that nobody else comes to.
+pub(crate) struct Nobody {
+    pub(crate) address: SocketAddr,
+    _held: Socket,
+}
+
+/// Takes an address and does not listen.
+pub(crate) fn nobody() -> Nobody {
+    let held = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    held.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    Nobody { address: held.local_addr().unwrap().as_socket().unwrap(), _held: held }
+}
+
+/// Waits until the condition holds, for a test that would otherwise depend on who is faster.
+#[expect(clippy::disallowed_methods, reason = "a bound for a test that would hang")]
+pub(crate) fn eventually(holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < end, "it never came to hold");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 impl Rough {

@@ -13,6 +13,9 @@ use super::*;
 /// Longer than any step of a test takes, and short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+const KEPT: Ask = Ask { body: Body::Kept, source: None };
+const DRAINED: Ask = Ask { body: Body::Drained, source: None };
+
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { address, connect_timeout: PATIENCE, timeout: PATIENCE }
 }
@@ -30,7 +33,7 @@ fn exchanges(endpoint: Endpoint, times: usize) -> Vec<Exchanged> {
     run(async {
         let (wire, mut kept, mut all) = (Wire::new(endpoint), None, Vec::new());
         for _ in 0..times {
-            all.push(wire.exchange(&mut kept, Body::Kept, get).await);
+            all.push(wire.exchange(&mut kept, KEPT, get).await);
         }
         all
     })
@@ -63,7 +66,8 @@ fn an_answer_in_chunks_and_pieces_is_read_to_its_end() {
 
 #[test]
 fn nobody_listening_is_refused_and_nothing_was_sent() {
-    let exchanged = exchanges(endpoint(nobody()), 1).remove(0);
+    let nobody = nobody();
+    let exchanged = exchanges(endpoint(nobody.address), 1).remove(0);
     assert_eq!((exchanged.result.unwrap_err(), exchanged.tries), (Failure::Refused, 0));
 }
 
@@ -142,7 +146,7 @@ fn a_request_larger_than_the_sockets_buffers_arrives_whole() {
         out.push_str("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 16777216\r\n\r\n");
         out.push_str(&body);
     };
-    let exchanged = run(async { Wire::new(endpoint(server.address)).exchange(&mut None, Body::Drained, fill).await });
+    let exchanged = run(async { Wire::new(endpoint(server.address)).exchange(&mut None, DRAINED, fill).await });
     assert_eq!(exchanged.result.unwrap().status, 200);
 }
 
@@ -182,9 +186,18 @@ fn a_handshake_that_needed_a_second_syn_is_late() {
             tokio::time::sleep(Duration::from_millis(300)).await;
             begun.send(()).unwrap();
         };
-        tokio::join!(wire.exchange(&mut kept, Body::Drained, get), release).0
+        tokio::join!(wire.exchange(&mut kept, DRAINED, get), release).0
     });
     assert!(exchanged.late_connect);
     assert_eq!(exchanged.result.unwrap().status, 200);
     drop(server.join().unwrap());
+}
+
+#[test]
+fn a_connection_comes_from_the_source_it_is_told() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let hurried = Endpoint { timeout: Duration::from_millis(10), ..endpoint(listener.local_addr().unwrap()) };
+    let ask = Ask { source: Some("127.0.0.9".parse().unwrap()), ..DRAINED };
+    assert_eq!(run(Wire::new(hurried).exchange(&mut None, ask, get)).result.unwrap_err(), Failure::Timeout);
+    assert_eq!(listener.accept().unwrap().1.ip().to_string(), "127.0.0.9");
 }

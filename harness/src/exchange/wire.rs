@@ -1,7 +1,7 @@
 //! One exchange: send a request, read its answer to the end, within the timeouts.
 
 use std::cell::RefCell;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -35,6 +35,15 @@ pub enum Body {
     Kept,
     /// Read to its end and dropped.
     Drained,
+}
+
+/// What is asked of an exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// Whether the body is wanted.
+    pub body: Body,
+    /// The local address a fresh connection is made from; nothing: the kernel's choice.
+    pub source: Option<IpAddr>,
 }
 
 /// What an exchange came to.
@@ -80,21 +89,21 @@ impl Wire {
 
     /// Sends what `fill` writes over the kept connection or a fresh one, and reads the answer. `fill` is called
     /// once a try, right before the send.
-    pub async fn exchange(&self, kept: &mut Option<Connection>, body: Body, fill: impl Fn(&mut String)) -> Exchanged {
+    pub async fn exchange(&self, kept: &mut Option<Connection>, ask: Ask, fill: impl Fn(&mut String)) -> Exchanged {
         let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
         if let Some(connection) = kept.take().filter(Connection::is_idle) {
             exchanged.tries += 1;
-            match self.attempt(connection, kept, body, &fill).await {
+            match self.attempt(connection, kept, ask.body, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
                 Err(broken) => return Exchanged { result: Err(broken.failure), ..exchanged },
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
             }
         }
-        match connect(self.endpoint.address, self.endpoint.connect_timeout).await {
+        match connect(&self.endpoint, ask.source).await {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
             Ok(fresh) => {
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
-                let attempt = self.attempt(fresh.connection, kept, body, &fill).await;
+                let attempt = self.attempt(fresh.connection, kept, ask.body, &fill).await;
                 Exchanged { result: attempt.map_err(|broken| broken.failure), ..exchanged }
             }
         }

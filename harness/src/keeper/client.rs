@@ -100,8 +100,9 @@ impl Kept {
         let failed = |cause| KeepError::Keeper { program: program.0.clone(), cause };
         let mark = new_mark();
         let (mut orders, far) = UnixStream::pair().map_err(failed)?;
-        let mut reports = Reports::new(orders.try_clone().map_err(failed)?);
+        let from = orders.try_clone().map_err(failed)?;
         let mut keeper = spawn(program, &mark, far).map_err(failed)?;
+        let mut reports = Reports { from, lines: Lines::default(), keeper: keeper.id(), mark: mark.clone() };
         let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
         let (stdout, stderr) = stdout.zip(stderr).expect("both were asked for as pipes");
         say(&mut orders, spec).map_err(failed)?;
@@ -207,6 +208,8 @@ fn sweep(mark: &str) -> Vec<Identity> {
 pub struct Reports {
     from: UnixStream,
     lines: Lines,
+    keeper: u32,
+    mark: String,
 }
 
 /// What was heard within a wait.
@@ -221,10 +224,6 @@ pub enum Heard {
 }
 
 impl Reports {
-    fn new(from: UnixStream) -> Self {
-        Self { from, lines: Lines::default() }
-    }
-
     /// The next report, waited for no longer than `within`.
     pub fn next(&mut self, within: Duration) -> Heard {
         let until = now() + within;
@@ -247,6 +246,16 @@ impl Reports {
                 },
             }
         }
+    }
+
+    /// After the keeper was lost: waits until it has ended, then ends what a killed one has left behind.
+    pub fn clear_up(&self) {
+        let until = now() + EXIT_WITHIN;
+        while Identity::of(self.keeper).is_some() && now() < until {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        // What cannot be ended here is told when the rig ends its hold on it.
+        sweep(&self.mark);
     }
 
     fn read(&mut self, within: Duration) -> io::Result<usize> {

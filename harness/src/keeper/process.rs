@@ -2,6 +2,7 @@
 //!
 //! It is single-threaded on purpose: the parent-death signal follows the thread that forked.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -16,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_su
 use rustix::time::{ClockId, clock_gettime};
 
 use super::protocol::{Exit, Fault, Lines, Order, Report, Spec, Stage, say};
-use super::tree::{Identity, descendants};
+use super::tree::{Identity, descendants, offspring};
 
 /// How long the launcher may take to become the command: a few system calls.
 const LAUNCH_WITHIN: Duration = Duration::from_secs(10);
@@ -48,7 +49,15 @@ fn keep(rig: &mut UnixStream) -> Result<(), Fault> {
     let spec = first_line(rig, &mut lines).map_err(at(Stage::Keep))?;
     let command = launch(&spec)?;
     let start = Identity::of(command).map_or(0, |identity| identity.start);
-    let mut keeper = Keeper { rig, lines, alarm, me, command, ending: None };
+    let mut keeper = Keeper {
+        rig,
+        lines,
+        alarm,
+        me: me.as_raw_nonzero().get() as u32,
+        command,
+        ending: None,
+        asked: BTreeSet::new(),
+    };
     keeper.report(&Report::Spawned { pid: command, start });
     keeper.run().map_err(at(Stage::Keep))
 }
@@ -128,9 +137,10 @@ struct Keeper<'a> {
     rig: &'a mut UnixStream,
     lines: Lines,
     alarm: Alarm,
-    me: Pid,
+    me: u32,
     command: u32,
     ending: Option<Ending>,
+    asked: BTreeSet<(Identity, String)>,
 }
 
 impl Keeper<'_> {
@@ -177,9 +187,12 @@ impl Keeper<'_> {
         let ending = self.ending?;
         let now = now();
         if now < ending.kill_at {
+            // A process forked just as its parent was asked has not been asked itself. One whose parent lives is
+            // left to it: it may be there to tidy up.
+            self.ask(offspring(self.me));
             return None;
         }
-        let left = self.tree();
+        let left = descendants(self.me);
         if now >= ending.give_up_at {
             return Some(left.iter().map(|process| process.pid).collect());
         }
@@ -187,10 +200,6 @@ impl Keeper<'_> {
             process.signal(Signal::KILL);
         }
         None
-    }
-
-    fn tree(&self) -> Vec<Identity> {
-        descendants(self.me.as_raw_nonzero().get() as u32)
     }
 
     fn wait(&mut self) -> io::Result<()> {
@@ -240,12 +249,21 @@ impl Keeper<'_> {
     fn end_within(&mut self, grace: Duration) {
         let new = Ending::after(grace);
         if self.ending.is_none() && !grace.is_zero() {
-            for process in self.tree() {
-                process.signal(Signal::TERM);
-            }
+            self.ask(descendants(self.me));
         }
         let sooner = self.ending.is_none_or(|old| new.kill_at < old.kill_at);
         self.ending = if sooner { Some(new) } else { self.ending };
+    }
+
+    /// Asks these to end, each once. A shell's child that was asked before it became another program has taken the
+    /// signal with the shell's own handler and forgotten it, so that it is asked again.
+    fn ask(&mut self, processes: Vec<Identity>) {
+        for process in processes {
+            let Some(program) = process.program() else { continue };
+            if self.asked.insert((process, program)) {
+                process.signal(Signal::TERM);
+            }
+        }
     }
 
     fn report(&mut self, report: &Report) {

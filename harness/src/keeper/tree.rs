@@ -23,6 +23,12 @@ impl Identity {
         (!matches!(stat.state, 'Z' | 'X')).then_some(Self { pid, start: stat.starttime })
     }
 
+    /// The name of the program it is now; another one after it has executed something else.
+    pub(super) fn program(self) -> Option<String> {
+        let stat = Process::new(self.pid as i32).ok()?.stat().ok()?;
+        (stat.starttime == self.start).then_some(stat.comm)
+    }
+
     /// Sends a signal to this very process; nothing happens when it has ended.
     pub(super) fn signal(self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid as i32) else { return };
@@ -50,6 +56,13 @@ pub fn descendants(root: u32) -> Vec<Identity> {
         }
     }
     found
+}
+
+/// The living children of one process.
+pub(super) fn offspring(parent: u32) -> Vec<Identity> {
+    let listed = children(parent);
+    let found = listed.unwrap_or_else(|| children_by_parent().remove(&parent).unwrap_or_default());
+    found.into_iter().filter_map(Identity::of).collect()
 }
 
 /// The children of all of a process's threads, since a child belongs to the thread that forked it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
-use floodrig_reports::recording::{ActInterval, Interval, Outcome, Outcomes, Row, Sample};
+use floodrig_reports::recording::{ActInterval, Interval, Outcome, Row, Sample};
 
 use super::progress::Progress;
 use super::slowest::Slowest;
@@ -85,7 +85,7 @@ impl Intervals {
     /// Counts one sample in the interval it ended in.
     pub fn record(&mut self, sample: &Sample) {
         self.advance(sample.ended);
-        count(self.share(sample.act), sample);
+        self.share(sample.act).count(sample);
         self.slowest.add(sample);
         self.recorded.samples += 1;
         self.progress.ended(matches!(sample.outcome, Outcome::Ok { .. }));
@@ -162,56 +162,6 @@ impl Intervals {
             }
         }
     }
-}
-
-fn count(share: &mut ActInterval, sample: &Sample) {
-    share.requests += u64::from(sample.tries);
-    match sample.outcome {
-        Outcome::Abandoned | Outcome::Skipped => {}
-        Outcome::Ok { late_connect } => {
-            share.ok += 1;
-            share.late_connect += u64::from(late_connect);
-            share.lag.record(sample.lag());
-            share.response.record(sample.response());
-            share.service.record(sample.service());
-            share.blocked.record(sample.blocked());
-        }
-        Outcome::CheckFailed
-        | Outcome::Status(_)
-        | Outcome::Refused
-        | Outcome::Reset
-        | Outcome::ConnectTimeout
-        | Outcome::Closed
-        | Outcome::Timeout
-        | Outcome::Unanswered
-        | Outcome::RigFault(_) => {
-            share.lag.record(sample.lag());
-            share.failed_response.record(sample.response());
-        }
-    }
-    tally(&mut share.outcomes, sample.outcome);
-}
-
-fn tally(outcomes: &mut Outcomes, outcome: Outcome) {
-    let class = match outcome {
-        Outcome::Ok { .. } => return,
-        Outcome::CheckFailed => &mut outcomes.check_failed,
-        Outcome::Status(..200) => &mut outcomes.status_1xx,
-        Outcome::Status(200..300) => &mut outcomes.status_2xx,
-        Outcome::Status(300..400) => &mut outcomes.status_3xx,
-        Outcome::Status(400..500) => &mut outcomes.status_4xx,
-        Outcome::Status(500..) => &mut outcomes.status_5xx,
-        Outcome::Refused => &mut outcomes.refused,
-        Outcome::Reset => &mut outcomes.reset,
-        Outcome::ConnectTimeout => &mut outcomes.connect_timeout,
-        Outcome::Closed => &mut outcomes.closed,
-        Outcome::Timeout => &mut outcomes.timeout,
-        Outcome::Unanswered => &mut outcomes.unanswered,
-        Outcome::RigFault(_) => &mut outcomes.rig_fault,
-        Outcome::Abandoned => &mut outcomes.abandoned,
-        Outcome::Skipped => &mut outcomes.skipped,
-    };
-    *class += 1;
 }
 
 #[cfg(test)]
@@ -320,31 +270,5 @@ mod tests {
         intervals.end();
         intervals.advance(250 * MILLISECOND);
         assert_eq!(rows(&queue).iter().map(|row| row.in_flight).collect::<Vec<_>>(), [2, 1]);
-    }
-
-    #[test]
-    fn every_class_is_counted_as_itself() {
-        let mut outcomes = Outcomes::default();
-        for status in [199, 299, 399, 499, 599, 999] {
-            tally(&mut outcomes, Outcome::Status(status));
-        }
-        for outcome in [
-            OK,
-            Outcome::CheckFailed,
-            Outcome::Refused,
-            Outcome::Reset,
-            Outcome::ConnectTimeout,
-            Outcome::Closed,
-            Outcome::Timeout,
-            Outcome::Unanswered,
-            Outcome::RigFault(floodrig_reports::recording::RigFault::Local),
-            Outcome::Abandoned,
-            Outcome::Skipped,
-        ] {
-            tally(&mut outcomes, outcome);
-        }
-        let counts: std::collections::BTreeMap<String, u64> =
-            serde_json::from_value(serde_json::to_value(outcomes).unwrap()).unwrap();
-        assert!(counts.iter().all(|(class, count)| *count == if class == "status_5xx" { 2 } else { 1 }), "{counts:?}");
     }
 }

@@ -82,11 +82,19 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
     let mut responses = Histogram::default();
     while let Some(row) = next(queue, &mut writer)? {
         writer.write(&row)?;
-        if let Row::Interval(interval) = &row {
-            show(&mut responses, interval, progress);
-        }
-        if matches!(row, Row::Seal(_)) {
-            break;
+        match &row {
+            Row::Interval(interval) => show(&mut responses, interval, progress),
+            Row::Vital(vital) => progress.rss_bytes(vital.pids.iter().map(|pid| pid.rss_bytes).sum()),
+            Row::Seal(_) => break,
+            Row::Header(_)
+            | Row::Exemplar(_)
+            | Row::Stall(_)
+            | Row::Probed(_)
+            | Row::Calls(_)
+            | Row::Deliveries(_)
+            | Row::Event(_)
+            | Row::Logs(_)
+            | Row::Ending(_) => {}
         }
     }
     writer.flush()
@@ -111,32 +119,23 @@ fn show(responses: &mut Histogram, interval: &Interval, progress: &Progress) {
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use floodrig_reports::recording::{ActInterval, Event, EventKind, Reader};
 
     use super::*;
+    use crate::exchange::rough::eventually;
 
     fn note(text: &str) -> Row {
         Row::Event(Event { at_us: 1, kind: EventKind::Note, text: text.to_owned() })
     }
 
     fn seal() -> Seal {
-        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0 }
+        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
     }
 
     fn read(path: &Path) -> Vec<Row> {
         Reader::new(BufReader::new(File::open(path).unwrap())).collect::<Result<_, _>>().unwrap()
-    }
-
-    /// Waits until the condition holds: the writer works on its own time.
-    #[expect(clippy::disallowed_methods, reason = "a bound for a test that would hang")]
-    fn eventually(holds: impl Fn() -> bool) {
-        let end = Instant::now() + Duration::from_secs(20);
-        while !holds() {
-            assert!(Instant::now() < end, "it never came to hold");
-            thread::yield_now();
-        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,6 +47,13 @@ pub fn parse(path: &Path, text: &str, variant: Option<&str>) -> Result<Scenario,
     let file = shape::file(&table, text)?;
     let source = Source { path: path.to_owned(), text: text.to_owned() };
     check::scenario(file, &table, source, variant)
+}
+
+/// The bytes of a key of the file, tables outermost first; its table's when the key is not there.
+pub fn span_of(text: &str, variant: Option<&str>, keys: &[&str]) -> Range<usize> {
+    let Some((first, rest)) = keys.split_first() else { return 0..0 };
+    let merged = merge::merged(text, variant);
+    merged.map_or(0..0, |table| rest.iter().fold(spot::Spot::top(&table, first), |spot, key| spot.key(key)).span())
 }
 
 /// Reads a scenario in each of its variants, in file order; one without variants is read as it stands.

@@ -80,6 +80,9 @@ pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&
     let end = follow(&mut reports, &lines, progress, &|| stop_asked(interrupted, until));
     kept.end();
     await_end(&readers);
+    for line in lines.try_iter() {
+        progress(&line);
+    }
     let (command, tail) = (order.command.join(" "), look(&output, |output| output.tail(QUOTED_LINES)));
     match end {
         Followed::Ended(Cause::Ended(Exit::Code(0))) => Ok(()),

@@ -15,8 +15,7 @@ pub struct Death {
     pub at: Duration,
     /// How.
     pub cause: Cause,
-    /// Acts in flight: the most seen in the 20 ms before it was heard of, since a dying process closes its
-    /// connections before anyone is told of its death.
+    /// Acts in flight: the most that was noted in the 100 ms before it.
     pub in_flight: u64,
 }
 

@@ -11,6 +11,7 @@ mod clock;
 pub mod cores;
 mod death;
 mod handles;
+mod in_flight;
 mod launch;
 mod logs;
 mod oom;

@@ -163,6 +163,11 @@ impl System {
         look(&self.stderr, super::logs::Output::logs)
     }
 
+    /// The last lines it has printed on stderr so far.
+    pub fn stderr_tail(&self) -> Vec<String> {
+        look(&self.stderr, |output| output.tail(QUOTED_LINES))
+    }
+
     /// Where its threads are, against where they should be.
     pub fn verify_cores(&self, system: &[u32]) -> Pinning {
         cores::verify(self.root(), system)

@@ -9,10 +9,10 @@ use floodrig_reports::recording::{Event, EventKind, Row};
 
 use super::clock::Clock;
 use super::death::{Cause, Death};
+use super::in_flight::Lately;
 use crate::keeper::{Exit, Heard, Report, Reports};
 
-/// How often the acts in flight are noted. A dying process closes its connections some 0.1 ms before its parent
-/// hears of its death, so the count must be from before.
+/// How often the acts in flight are noted.
 const NOTE_EVERY: Duration = Duration::from_millis(10);
 
 /// What the watcher is given by the run.
@@ -69,25 +69,26 @@ impl Known {
 /// Hears the keeper until nothing of the system is left.
 pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
     let clock = Clock::new(watch.epoch);
-    let mut recent = [0; 2];
+    let mut lately = Lately::default();
     let mut unsent = None;
     loop {
-        let in_flight = watch.in_flight.load(Ordering::Relaxed);
-        let most = recent.into_iter().fold(in_flight, u64::max);
+        lately.note(clock.now(), watch.in_flight.load(Ordering::Relaxed));
         match reports.next(NOTE_EVERY) {
-            Heard::Nothing => recent = [recent[1], in_flight],
             Heard::Report(Report::Ended { how, at_ns, orphan: false, .. }) => {
-                let most = most.max(watch.in_flight.load(Ordering::Relaxed));
-                unsent = ended(known, how, clock.of_monotonic_ns(at_ns), most);
+                let at = clock.of_monotonic_ns(at_ns);
+                unsent = ended(known, how, at, lately.before(at));
             }
             Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
             Heard::Report(Report::Empty {}) => known.change(|end| end.gone = true),
             Heard::Lost => {
-                let lost = keeper_lost(known, clock.now(), most);
+                let now = clock.now();
+                let lost = keeper_lost(known, now, lately.before(now));
                 send(&watch.rows, &mut lost.or(unsent));
+                reports.clear_up();
                 return;
             }
-            Heard::Report(Report::Ended { orphan: true, .. } | Report::Spawned { .. } | Report::Failed(_)) => {}
+            Heard::Nothing
+            | Heard::Report(Report::Ended { orphan: true, .. } | Report::Spawned { .. } | Report::Failed(_)) => {}
         }
         send(&watch.rows, &mut unsent);
     }

@@ -68,14 +68,14 @@ impl Observer {
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
         let listen_queue =
             queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
-        let mut processes = Processes::new(subject.root, subject.system_cores.clone());
-        let seen = !processes.tick().pids.is_empty();
+        let processes = || Processes::new(subject.root, subject.system_cores.clone());
+        let seen = !processes().tick().pids.is_empty();
         let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let mut observing = Observing {
             clock,
-            processes,
+            processes: processes(),
             queue: queue.ok(),
             gauge,
             counters: Counters::read(),

@@ -2,30 +2,22 @@
 
 use std::sync::atomic::Ordering;
 
-use floodrig::keeper::Identity;
 use floodrig_reports::recording::{EndingKind, EventKind, Row};
 
-use crate::support::{Run, shell, until};
-
-/// Dies when the test says so, by way of a file that appears.
-fn dies_by(act: &str) -> (tempfile::TempDir, String) {
-    let dir = tempfile::tempdir().unwrap();
-    let script = format!("while [ ! -e {}/now ]; do sleep 0.01; done; {act}", dir.path().display());
-    (dir, script)
-}
+use crate::support::{LONG, Run, dies_by, shell, until};
 
 fn ending_of(act: &str) -> floodrig_reports::recording::Ending {
     let (dir, script) = dies_by(act);
     let run = Run::new();
-    let system = run.start(&shell(&script)).unwrap();
     run.in_flight.store(12, Ordering::Relaxed);
+    let system = run.start(&shell(&script)).unwrap();
     let before = run.epoch.elapsed();
     std::fs::write(dir.path().join("now"), "").unwrap();
     let death = until("the death", || system.death());
     assert!(before <= death.at && death.at <= run.epoch.elapsed(), "{death:?}");
     let Row::Event(event) = run.rows.recv().unwrap() else { panic!("the first row is the death") };
     assert_eq!((event.kind, event.at_us), (EventKind::Died, death.at.as_micros() as u64));
-    let ending = system.stop(crate::support::LONG).ending;
+    let ending = system.stop(LONG).ending;
     assert_eq!(ending.in_flight, 12);
     ending
 }
@@ -70,24 +62,8 @@ fn the_last_lines_on_stderr_are_quoted_and_errors_counted() {
     let system = run.start(&shell(&script)).unwrap();
     std::fs::write(dir.path().join("now"), "").unwrap();
     until("the death", || system.death());
-    let stopped = system.stop(crate::support::LONG);
+    let stopped = system.stop(LONG);
     assert_eq!(stopped.ending.stderr_tail, ["Error: job 1 lost", "Error: job 2 lost", "bye"]);
     assert_eq!((stopped.logs.stderr_lines, stopped.logs.stderr_errors), (3, 2));
     assert_eq!(stopped.logs.top_messages[0].text, "Error: job # lost");
-}
-
-#[test]
-fn acts_that_the_death_itself_ended_were_in_flight() {
-    let (dir, script) = dies_by("kill -KILL $$");
-    let run = Run::new();
-    let system = run.start(&shell(&script)).unwrap();
-    run.in_flight.store(40, Ordering::Relaxed);
-    std::fs::write(dir.path().join("now"), "").unwrap();
-    until("the death", || {
-        // What a driver does that sees its connections reset before anyone hears of the death.
-        let gone = Identity::of(system.pid()).is_none();
-        run.in_flight.store(if gone { 0 } else { 40 }, Ordering::Relaxed);
-        system.death()
-    });
-    assert_eq!(system.death().unwrap().in_flight, 40);
 }

@@ -1,17 +1,17 @@
 //! Nothing outlives the rig, however rig, keeper or system end.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use floodrig::keeper::{Identity, Report, Spec};
+use floodrig::keeper::{Identity, Kept, Report, Spec};
 use floodrig_reports::recording::EndingKind;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{LONG, Run, all_ended, below, program, shell, until};
+use crate::support::{LONG, Run, all_ended, below, dies_by, program, shell, until};
 
 /// A system of three generations: a shell, a child, and a grandchild whose parent has gone.
 const FAMILY: &str = "sleep 1000 & (sleep 1000 & exit) ; wait";
@@ -117,9 +117,9 @@ fn a_killed_keeper_is_noticed_and_its_tree_ended() {
     let family = family(system.root(), 3);
     kill_process(Pid::from_raw(system.root() as i32).unwrap(), Signal::KILL).unwrap();
     until("the death", || system.death());
+    until("the end of what it left", || all_ended(&family).then_some(()));
     let ending = system.stop(LONG).ending;
     assert_eq!(ending.note.as_deref(), Some("ended because its keeper was killed"));
-    assert!(all_ended(&family));
 }
 
 #[test]
@@ -146,8 +146,10 @@ fn a_system_that_ignores_sigterm_is_killed_after_its_grace() {
 
 #[test]
 fn a_child_that_outlives_its_parent_is_ended_with_it() {
+    let (dir, script) = dies_by("setsid sleep 1000 & exit 0");
     let run = Run::new();
-    let system = run.start(&shell("setsid sleep 1000 & sleep 0.2; exit 0")).unwrap();
+    let system = run.start(&shell(&script)).unwrap();
+    std::fs::write(dir.path().join("now"), "").unwrap();
     until("the death", || system.death());
     let orphans = below(system.root());
     assert_eq!(orphans.len(), 1);
@@ -191,4 +193,35 @@ fn a_rig_killed_with_its_whole_process_group_leaves_nothing() {
     holder.wait().unwrap();
     assert!(keeper.wait().unwrap().success());
     assert!(all_ended(&tree));
+}
+
+#[test]
+fn variables_are_added_and_taken_out() {
+    let env = ["ADDED", "TAKEN"].map(|name| (name.to_owned(), "set".to_owned())).into();
+    let spec = Spec {
+        command: vec![
+            "sh".to_owned(),
+            "-c".to_owned(),
+            "echo \"${ADDED-unset} ${TAKEN-unset} ${PATH:+inherited}\"".to_owned(),
+        ],
+        dir: "/".into(),
+        env,
+        without: vec!["TAKEN".to_owned()],
+        ..Spec::default()
+    };
+    let mut started = Kept::start(&program(), &spec).unwrap();
+    let mut said = String::new();
+    started.stdout.read_to_string(&mut said).unwrap();
+    assert_eq!(said.trim(), "set unset inherited");
+}
+
+#[test]
+fn a_process_forked_while_its_parent_is_asked_to_end_is_asked_too() {
+    let run = Run::new();
+    let system =
+        run.start(&shell("trap 'sleep 1000 & exit 0' TERM; echo up >&2; while :; do sleep 0.01; done")).unwrap();
+    until("its trap", || (system.logs().stderr_lines == 1).then_some(()));
+    let before = run.epoch.elapsed();
+    assert_eq!(system.stop(LONG).ending.code, Some(0));
+    assert!(run.epoch.elapsed() < before + LONG, "nothing had to be killed");
 }

@@ -28,7 +28,7 @@ fn what_was_said_on_stdout_is_quoted_when_stderr_is_silent() {
 #[test]
 fn a_system_that_listens_nowhere_times_out_with_port_and_pid() {
     let mut launch = shell("echo up >&2; sleep 1000; :");
-    launch.ready_within = Duration::from_millis(200);
+    launch.ready_within = Duration::from_secs(1);
     let (error, heard) = Run::new().start_alone(&launch);
     let StartError::NotReady(not_ready) = error else { panic!("{error}") };
     let Unready::TimedOut { waited_for, pid, listening, .. } = &not_ready.why else { panic!("{not_ready}") };
@@ -42,7 +42,7 @@ fn a_system_that_listens_nowhere_times_out_with_port_and_pid() {
 fn a_404_times_out_with_the_path_and_the_status() {
     let mut launch = shell("sleep 1000; :");
     launch.ready = Ready::Path("/healthz".to_owned());
-    launch.ready_within = Duration::from_millis(500);
+    launch.ready_within = Duration::from_secs(1);
     let error =
         Run::new().start_answering(&launch, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap_err();
     let wanted = format!("a 2xx answer to GET /healthz on 127.0.0.1:{}: answered 404 so far", launch.port);

@@ -37,6 +37,13 @@ pub(crate) fn shell(script: &str) -> Launch {
     }
 }
 
+/// A script that does this when the test says so, by way of a file `now` in the folder.
+pub(crate) fn dies_by(act: &str) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("while [ ! -e {}/now ]; do sleep 0.01; done; {act}", dir.path().display());
+    (dir, script)
+}
+
 /// What a run would hold.
 pub(crate) struct Run {
     pub(crate) epoch: Instant,

@@ -59,3 +59,20 @@ fn per_second(bins: &[Bin<'_, LoadPoint>], count: fn(&LoadPoint) -> u64) -> Vec<
 fn line(name: &str, ink: Ink, stroke: Stroke, points: Vec<(f64, f64)>) -> Series {
     Series::line(name, ink, stroke, points.into_iter().map(|(x, y)| (x, Some(y))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::fixture;
+
+    fn lines(run: &fixture::Run) -> Vec<String> {
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("acts were due") };
+        figure.panels[0].series.iter().map(|series| series.name.clone()).collect()
+    }
+
+    #[test]
+    fn failures_have_a_line_when_there_are_any() {
+        assert_eq!(lines(&fixture::calm()), ["planned", "ok"]);
+        assert_eq!(lines(&fixture::dead()), ["planned", "ok", "failed"]);
+    }
+}

@@ -2,11 +2,11 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::arrange::{Arranged, Frame, Place, SWATCH, arrange, is_line};
+use super::arrange::{Arranged, Frame, Place, SWATCH, arrange, end_name, is_line};
 use super::axis::Axis;
 use super::figure::{Bar, Figure, Layout, Panel, Series, Shape, Stroke};
 use super::ink::Ink;
-use super::pen::{Anchor, Pen, Point, Words, width_of};
+use super::pen::{Anchor, Pen, Point, Words, shortened, width_of};
 use super::place;
 
 /// The tint of the ground beneath a line.
@@ -180,7 +180,8 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
             let (ink, name_x, anchor) =
                 if pin.broken { (Ink::Bad, x + 14.0, Anchor::Start) } else { (Ink::Teal, x - 14.0, Anchor::End) };
             self.pen.line(&[(x - 9.0, y), (x + 9.0, y)], ink, Stroke::Bold);
-            self.words(&pin.name, (name_x, middle), ink, anchor);
+            let name = shortened(&pin.name, self.layout.width() * 0.4, self.layout.text(), false);
+            self.words(&name, (name_x, middle), ink, anchor);
         }
     }
 
@@ -194,7 +195,7 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
         let last = ends.iter().map(|(_, (x, _))| *x).fold(self.frame.left, f64::max);
         let x = if last < self.frame.x(EARLY) { last } else { self.frame.right } + 6.0;
         for ((series, _), middle) in ends.iter().zip(middles) {
-            self.words(&series.name, (x, middle), series.ink, Anchor::Start);
+            self.words(&end_name(&series.name, self.layout), (x, middle), series.ink, Anchor::Start);
         }
     }
 

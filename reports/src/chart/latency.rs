@@ -70,3 +70,32 @@ fn counts(bins: &[Bin<'_, LoadPoint>], merged: &[Histogram]) -> Panel {
     let title = format!("Successes in {}", each(width));
     Panel { series, ..Panel::new(title, 44.0, Axis::from_zero(highest, Unit::Count, 2)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::figure::Shape;
+    use crate::html::fixture;
+
+    #[test]
+    fn lines_end_with_the_last_success_and_the_time_goes_on() {
+        let run = fixture::dead();
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("acts succeeded until it died") };
+        for series in &figure.panels[0].series {
+            let Shape::Line { runs, .. } = &series.shape else { panic!("percentiles are lines") };
+            let last = runs.last().unwrap().last().unwrap();
+            assert!((2.0..3.3).contains(&last.0), "{}: {last:?}", series.name);
+        }
+        assert!(figure.x.scale.holds(11.0));
+    }
+
+    #[test]
+    fn the_bars_count_every_success() {
+        let run = fixture::stampede();
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Narrow) else { panic!("acts succeeded") };
+        let Shape::Bars { bars, .. } = &figure.panels[1].series[0].shape else { panic!("counts are bars") };
+        let counted: f64 = bars.iter().map(|bar| bar.top - bar.base).sum();
+        let ok: u64 = run.summary.acts.values().map(|act| act.ok).sum();
+        assert_eq!(counted.round() as u64, ok);
+    }
+}

@@ -89,3 +89,26 @@ pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
 fn nothing() -> Chart {
     Chart::Words("No act ended while this run was recorded.".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_belongs_to_exactly_one_class() {
+        for (name, _) in Outcomes::default().named() {
+            let one = serde_json::json!({ name: 1 });
+            let mut all = serde_json::to_value(Outcomes::default()).unwrap();
+            all.as_object_mut().unwrap().extend(one.as_object().unwrap().clone());
+            let outcomes: Outcomes = serde_json::from_value(all).unwrap();
+            let counts: Vec<&str> =
+                CLASSES.iter().filter(|class| (class.count)(&outcomes) == 1).map(|class| class.name).collect();
+            assert_eq!(counts, [name.replace('_', " ").as_str()]);
+        }
+    }
+
+    #[test]
+    fn what_was_left_out_on_purpose_has_not_failed() {
+        assert_eq!(failed(&Outcomes { skipped: 3, timeout: 2, abandoned: 1, ..Outcomes::default() }), 3);
+    }
+}

@@ -134,6 +134,16 @@ pub(crate) fn width_of(text: &str, size: f64, bold: bool) -> f64 {
     f64::from(width) * size * SIZE_OF_EM / 100.0
 }
 
+/// As much of a text as there is room for.
+pub(crate) fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String {
+    if width_of(text, size, bold) <= room {
+        return text.to_owned();
+    }
+    let mut short = text.to_owned();
+    while short.pop().is_some() && width_of(&short, size, bold) + width_of("…", size, bold) > room {}
+    format!("{}…", short.trim_end())
+}
+
 /// The bundled font's name, registered at the first use.
 fn font() -> &'static str {
     static REGISTERED: Once = Once::new();
@@ -154,6 +164,15 @@ mod tests {
     fn longer_words_are_wider_and_bold_ones_wider_still() {
         assert!(width_of("planned", 12.0, false) > width_of("ok", 12.0, false));
         assert!(width_of("planned", 12.0, true) > width_of("planned", 12.0, false));
+    }
+
+    #[test]
+    fn words_that_have_room_stay_whole_and_others_end_in_an_ellipsis() {
+        let room = width_of("planned", 12.0, false);
+        assert_eq!(shortened("planned", room, 12.0, false), "planned");
+        let short = shortened("planned and sent", room, 12.0, false);
+        assert!(short.ends_with('…') && width_of(&short, 12.0, false) <= room, "{short}");
+        assert_eq!(shortened("planned", 0.0, 12.0, false), "…");
     }
 
     #[test]

@@ -83,3 +83,48 @@ fn says(curves: &[(&str, &Histogram)]) -> String {
     let acts: Vec<&str> = curves.iter().map(|(act, _)| *act).collect();
     format!("Response time at every percentile, logarithmic, of {}", acts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::chart::figure::Shape;
+
+    /// 1 ms to `count` ms, one of each.
+    fn curve(count: u64) -> Histogram {
+        let mut curve = Histogram::default();
+        (1..=count).for_each(|ms| curve.record(Duration::from_millis(ms)));
+        curve
+    }
+
+    fn p99(ms: u64) -> Latency {
+        Latency { p99: Some(Duration::from_millis(ms)), ..Latency::default() }
+    }
+
+    #[test]
+    fn a_budget_is_pinned_at_its_percentile_and_broken_when_the_curve_is_above_it() {
+        let pin = |ms| pins("guess", &curve(1_000), &p99(ms)).remove(0);
+        assert_eq!((pin(100).x, pin(100).y, pin(100).name.as_str()), (0.99, 100_000.0, "guess p99 ≤ 100 ms"));
+        assert!(pin(989).broken);
+        assert!(!pin(992).broken);
+    }
+
+    #[test]
+    fn a_curve_ends_where_its_samples_do_even_beside_a_longer_one() {
+        let (short, long) = (curve(10), curve(10_000));
+        let (x, panel) = panel("", &[("open", &short), ("guess", &long)], &LOOKS, vec![]).unwrap();
+        let ends = panel.series.iter().map(|series| match &series.shape {
+            Shape::Line { runs, .. } => runs[0].last().unwrap().0,
+            Shape::Bars { .. } => panic!("curves are lines"),
+        });
+        assert_eq!(ends.collect::<Vec<_>>(), [0.9, 0.9999]);
+        assert!(x.scale.holds(0.9999) && !x.scale.holds(0.99999));
+    }
+
+    #[test]
+    fn curves_of_nothing_make_no_panel() {
+        assert!(panel("", &[], &LOOKS, vec![]).is_none());
+        assert!(panel("", &[("open", &Histogram::default())], &LOOKS, vec![]).is_none());
+    }
+}

@@ -7,7 +7,7 @@ use super::arrange::arrange;
 use super::draw::draw;
 use super::figure::{Figure, Layout};
 use super::ink::Ink;
-use super::pen::{Anchor, Pen, Words, width_of};
+use super::pen::{Anchor, Pen, Words, shortened};
 
 /// Surface pixels in a CSS pixel: sharp on today's screens.
 const FACTOR: f64 = 2.0;
@@ -42,24 +42,14 @@ fn paint(pen: &Pen<'_, BitMapBackend<'_>>, headlines: &[Headline], figures: &[Fi
     let mut top = 0.0;
     for line in headlines {
         let words = Words { size: line.size, ink: line.ink, anchor: Anchor::Start, bold: line.bold };
-        pen.text(&shortened(line), (0.0, top + line.size * 0.6), words);
+        let text = shortened(&line.text, Layout::Wide.width(), line.size, line.bold);
+        pen.text(&text, (0.0, top + line.size * 0.6), words);
         top += line.size * 1.6;
     }
     for figure in figures {
         top += MARGIN;
         top += draw(pen, figure, Layout::Wide, top);
     }
-}
-
-/// As much of a headline as the picture is wide.
-fn shortened(line: &Headline) -> String {
-    let fits = |text: &str| width_of(text, line.size, line.bold) <= Layout::Wide.width();
-    if fits(&line.text) {
-        return line.text.clone();
-    }
-    let mut text = line.text.clone();
-    while text.pop().is_some() && !fits(&format!("{text}…")) {}
-    format!("{text}…")
 }
 
 fn encode(pixels: &[u8], (width, height): (u32, u32)) -> Vec<u8> {

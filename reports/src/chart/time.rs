@@ -83,3 +83,40 @@ fn name_of(kind: EventKind) -> Option<(&'static str, Ink)> {
         EventKind::LoadStarted | EventKind::Note => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::fixture;
+
+    #[test]
+    fn time_counts_from_the_start_of_the_load_and_shows_a_little_of_the_rest_before_it() {
+        let mut run = fixture::two_seconds();
+        let first = run.timeline.vitals[0].at_s;
+        assert!((into_load(&run.report(), first) + 1.0).abs() < 1e-9, "a second of rest was recorded");
+        let span = Span::of(&run.report()).unwrap();
+        assert!((span.from + REST * span.to).abs() < 1e-9, "{span:?}");
+        run.timeline.vitals.clear();
+        assert!(Span::of(&run.report()).unwrap().from.abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_that_recorded_nothing_has_no_time() {
+        assert_eq!(Span::of(&fixture::empty().report()), None);
+    }
+
+    #[test]
+    fn a_death_is_marked_at_its_second_and_the_start_of_the_load_is_not() {
+        let run = fixture::dead();
+        let span = Span::of(&run.report()).unwrap();
+        let marks = marks(&run.report(), span);
+        assert_eq!(marks.iter().map(|mark| mark.name.as_str()).collect::<Vec<_>>(), ["died", "load ends"]);
+        assert!((marks[0].at - 3.1).abs() < 0.06, "{marks:?}");
+    }
+
+    #[test]
+    fn what_lies_outside_the_shown_time_is_not_marked() {
+        let run = fixture::dead();
+        assert!(marks(&run.report(), Span { from: 4.0, to: 5.0 }).is_empty());
+    }
+}

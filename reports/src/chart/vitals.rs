@@ -114,3 +114,47 @@ fn highest(series: &Series) -> f64 {
 fn limits_end(panel: &Panel) -> f64 {
     panel.limits.iter().map(|limit| limit.at).fold(0.0, f64::max)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::fixture;
+
+    fn memory(limit: f64) -> Panel {
+        let series = Series::line("memory", Ink::Good, Stroke::Solid, [(0.0, Some(100.0))]);
+        panel("Memory", 120.0, Unit::Bytes, series, Some(limit))
+    }
+
+    #[test]
+    fn a_limit_within_reach_is_drawn_and_the_axis_holds_it() {
+        let near = memory(FAR * 100.0);
+        assert_eq!((near.title.as_str(), near.limits.len()), ("Memory", 1));
+        assert!(near.y.scale.holds(FAR * 100.0));
+    }
+
+    #[test]
+    fn a_limit_far_above_is_named_and_leaves_the_axis_to_the_series() {
+        let far = memory(FAR * 100.0 + 1.0);
+        assert_eq!((far.title.as_str(), far.limits.len()), ("Memory (limit 401 B, far above)", 0));
+        assert!(!far.y.scale.holds(FAR * 100.0));
+    }
+
+    #[test]
+    fn a_stall_is_as_high_as_it_is_long() {
+        let run = fixture::stampede();
+        let report = run.report();
+        let view = View { report: &report, span: Span::of(&report).unwrap(), layout: Layout::Wide };
+        let bars = view.stall_bars();
+        assert_eq!(bars.len(), run.timeline.stalls.len());
+        assert!(bars.iter().all(|bar| ((bar.to - bar.from) * 1e6 - bar.top).abs() < 1.0));
+    }
+
+    #[test]
+    fn a_probe_that_measured_nothing_leaves_a_word_and_no_plot() {
+        let mut run = fixture::calm();
+        run.timeline.vitals.iter_mut().for_each(|vital| vital.probe_delay_ms = None);
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("memory was measured") };
+        let stalls = figure.panels.last().unwrap();
+        assert!(stalls.series.is_empty() && stalls.blank.starts_with("not measured"));
+    }
+}

@@ -47,7 +47,7 @@ fn charts(reports: &[Report<'_>]) -> Markup {
     html! {
         section {
             h2 { "Over time" }
-            (plate(|layout| overlay::over_time(reports, layout), "Both runs from the start of their load."))
+            (plate(|layout| overlay::over_time(reports, layout), "Every run from the start of its load."))
         }
         section {
             h2 { "Response times" }

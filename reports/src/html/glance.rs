@@ -38,7 +38,7 @@ fn slowest(report: &Report<'_>) -> Markup {
             let median = act.response_us.p50.map(|us| format!(", p50 {}", Value::Time(us))).unwrap_or_default();
             figure("slowest p99 response", Value::Time(p99), &format!("{name}{median}"))
         }
-        None => figure("slowest p99 response", Value::Unmeasured, "no act succeeded"),
+        None => figure("slowest p99 response", Value::Absent, "no act succeeded"),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::tables::Table;
 
 /// A value as text, set apart when there is none, so that nobody takes it for zero.
 pub(super) fn said(text: &str) -> Markup {
-    let none = text == Value::Unmeasured.to_string();
+    let none = [Value::Unmeasured, Value::Absent].iter().any(|none| none.to_string() == text);
     html! { @if none { span.none { (text) } } @else { (text) } }
 }
 

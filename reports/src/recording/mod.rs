@@ -70,4 +70,6 @@ pub struct Seal {
     pub failed: Option<String>,
     /// Rows and exemplars dropped because a queue was full.
     pub dropped: u64,
+    /// Awaited effects and sightings dropped because a queue was full: if any, deliveries were not measured.
+    pub deliveries_dropped: u64,
 }

@@ -89,6 +89,10 @@ impl Gathering {
         if cut_short {
             self.acts.abandon_the_rest(&self.header.planned);
         }
+        let unheard = self.seal.as_ref().map_or(0, |seal| seal.deliveries_dropped);
+        if unheard > 0 {
+            self.header.observations.deliveries = format!("inactive: {unheard} of its notices found their queue full");
+        }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
         let summary = Summary {
             acts: self.acts.summary(&self.header.planned),
@@ -191,7 +195,14 @@ mod tests {
     fn a_run_that_never_became_ready_lost_nothing() {
         let rows = vec![
             fixture::header_row(),
-            Row::Seal(Seal { partial: false, samples: 0, not_ready: Some("exit 1".into()), failed: None, dropped: 0 }),
+            Row::Seal(Seal {
+                partial: false,
+                samples: 0,
+                not_ready: Some("exit 1".into()),
+                failed: None,
+                dropped: 0,
+                deliveries_dropped: 0,
+            }),
         ];
         let (summary, _) = fixture::summarised(rows);
         assert!(is_whole(&summary) && summary.failed.is_none());
