@@ -14,8 +14,9 @@ use crate::complain::complain;
 use crate::settings::{Drawing, RendersAtOnce};
 use crate::telegram::Picture;
 
-/// The lowest priority there is: where a core is shared, requests come first and boards take what is left.
-const LOWEST_PRIORITY: i32 = 19;
+/// How far a board's thread steps back: where a core is shared, requests come first; but a busy neighbour must not starve
+/// the boards, as it would at 19.
+const STEP_BACK: i32 = 10;
 
 /// Draws and encodes as ordered.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ async fn on_a_thread(
 
 /// Linux keeps a priority for every thread, and this changes the calling one's.
 fn give_way() {
-    if let Err(cause) = rustix::process::nice(LOWEST_PRIORITY) {
+    if let Err(cause) = rustix::process::nice(STEP_BACK) {
         complain(&format_args!("a board's thread keeps its priority: {cause}"));
     }
 }
@@ -145,5 +146,49 @@ fn encode(bitmap: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
 pub(crate) fn die_of(signal: i32) {
     if let Err(cause) = signal_hook::low_level::emulate_default_handler(signal) {
         complain(&format_args!("signal {signal} has no default to die of: {cause}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::store::Standings;
+
+    fn renderer(renders: RendersAtOnce) -> Renderer {
+        Renderer::new(Drawing { renders, scale: 1, crash_at_boards: None })
+    }
+
+    fn sheet() -> Sheet {
+        let standings = Standings { puzzle: 1234, version: 7, players: Vec::new() };
+        Sheet { standings, faces: BTreeMap::new() }
+    }
+
+    #[tokio::test]
+    async fn a_board_beyond_the_limit_waits_before_it_is_drawn() {
+        let renderer = renderer(RendersAtOnce::Limited(1));
+        let first = renderer.admit().await;
+        let mut second = std::pin::pin!(renderer.admit());
+        let waiting = std::future::poll_fn(|cx| std::task::Poll::Ready(second.as_mut().poll(cx))).await;
+        assert!(waiting.is_pending());
+        drop(first);
+        drop(second.await);
+    }
+
+    #[tokio::test]
+    async fn without_a_limit_any_number_is_admitted() {
+        let renderer = renderer(RendersAtOnce::Unbounded);
+        let (first, second) = (renderer.admit().await, renderer.admit().await);
+        drop((first, second));
+    }
+
+    #[tokio::test]
+    async fn a_picture_is_no_longer_in_flight() {
+        for renders in [RendersAtOnce::Inline, RendersAtOnce::Unbounded, RendersAtOnce::Limited(1)] {
+            let renderer = renderer(renders);
+            assert_eq!(renderer.render(sheet()).await.unwrap().caption, "Wordle #1234 · v7");
+            assert_eq!(renderer.boards.load(Ordering::Relaxed), 0, "{renders:?}");
+        }
     }
 }
