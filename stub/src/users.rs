@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::answer::Json;
 use crate::entities::Formatted;
 use crate::telegram::Telegram;
-use crate::world::{Chat, ChatKind, Content, From, Message, Shown};
+use crate::world::{Chat, ChatKind, Content, Message, Shown, User};
 
 /// A text that a user writes into a chat.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) fn write(telegram: &mut Telegram, now: Duration, date: i64, written: 
     let chat = Chat::of(written.chat);
     let message = Message {
         id: telegram.world.next_id(written.bot, &chat),
-        from: From::Person(written.user),
+        from: User::Person(written.user),
         date,
         edited: None,
         thread: None,

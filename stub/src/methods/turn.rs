@@ -10,7 +10,7 @@ use crate::journal::Sighting;
 use crate::telegram::Telegram;
 use crate::throttle::{Admission, Counted};
 use crate::updates::Inbox;
-use crate::world::{Chat, Content, Found, From, Message, Shown};
+use crate::world::{Chat, Content, Found, Message, Shown, User};
 
 /// A call and everything it may touch.
 pub(crate) struct Turn<'a> {
@@ -87,7 +87,7 @@ impl Turn<'_> {
         self.admit(Some(chat), 1)?;
         let message = Message {
             id: self.telegram.world.next_id(self.call.bot, chat),
-            from: From::Bot(self.call.bot),
+            from: User::Bot(self.call.bot),
             date: self.date,
             edited: None,
             thread: self.call.params.integer("message_thread_id"),
