@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
-use crate::catalogue::MethodId;
+use crate::catalogue::{self, MethodId};
 
 /// A call the stub accepted that put a text or a caption before a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,8 @@ pub struct MethodCounts {
 /// What was counted since it was last taken, and who watches.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    methods: HashMap<MethodId, MethodCounts>,
+    /// By the place of a method in the catalogue.
+    methods: Vec<MethodCounts>,
     unmodelled: HashMap<MethodId, u64>,
     uploads: u64,
     upload_bytes: u64,
@@ -78,7 +79,10 @@ pub(crate) struct Journal {
 impl Journal {
     /// Counts a call by the status of its answer.
     pub(crate) fn answered(&mut self, at: Duration, method: MethodId, status: u16) {
-        let counts = self.methods.entry(method).or_default();
+        if self.methods.is_empty() {
+            self.methods = vec![MethodCounts::default(); catalogue::methods().len()];
+        }
+        let counts = &mut self.methods[method.index()];
         counts.calls += 1;
         match status {
             200 => {}
@@ -125,11 +129,11 @@ impl Journal {
 
     /// The counts of the interval that ends now, without what the ceilings know themselves.
     pub(crate) fn take(&mut self) -> CallCounts {
-        let by_name = |(method, counts): (MethodId, _)| (method.name(), counts);
+        let called = catalogue::methods().zip(std::mem::take(&mut self.methods)).filter(|(_, counts)| counts.calls > 0);
         let unmodelled = self.unmodelled.drain().map(|(method, calls)| (method.name(), calls));
         CallCounts {
             unmodelled: unmodelled.collect(),
-            by_method: self.methods.drain().map(by_name).collect(),
+            by_method: called.map(|(method, counts)| (method.name(), counts)).collect(),
             uploads: std::mem::take(&mut self.uploads),
             upload_bytes: std::mem::take(&mut self.upload_bytes),
             first_throttled: self.first_throttled,

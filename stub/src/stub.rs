@@ -44,6 +44,10 @@ pub enum NotPushed {
     Unwanted,
 }
 
+/// What is buffered of an upload that is read slowly.
+const SLOW_BUFFER: usize = 64 << 10;
+/// A packet of 1500 bytes without its IPv4 and TCP heads.
+const ETHERNET_SEGMENT: u32 = 1460;
 /// How long the thread may take to end.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
 
@@ -52,6 +56,9 @@ const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// It runs on one thread of its own, which inherits the caller's affinity.
 pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
     listener.set_nonblocking(true)?;
+    if limits.upload_bytes_per_second.is_some() {
+        buffer_like_a_network(&listener)?;
+    }
     let address = listener.local_addr()?;
     let ceilings = limits.describe();
     let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
@@ -73,6 +80,14 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     })?;
     let thread_id = id.recv().ok().flatten();
     Ok(Stub { shared, ceilings, address, thread: Some(thread), thread_id, stop, ended: Mutex::new(ended) })
+}
+
+/// Over loopback's segments of 64 KiB both kernels would swallow megabytes of a slow upload before its sender
+/// felt anything. With the segments of an Ethernet both sides buffer what they would buffer for Telegram.
+fn buffer_like_a_network(listener: &TcpListener) -> io::Result<()> {
+    let socket = socket2::SockRef::from(listener);
+    socket.set_recv_buffer_size(SLOW_BUFFER)?;
+    socket.set_tcp_mss(ETHERNET_SEGMENT)
 }
 
 impl Stub {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::answer::Json;
-use crate::entities::Formatted;
+use crate::entities;
 use crate::telegram::Telegram;
-use crate::world::{Chat, ChatKind, Content, From, Message, Shown};
+use crate::world::{Chat, ChatKind, Content, Message, Shown, User};
 
 /// A text that a user writes into a chat.
 #[derive(Debug, Clone, Copy)]
@@ -21,14 +21,15 @@ pub(crate) struct Written<'a> {
 /// Writes it; the id of the update, unless the bot does not want it.
 pub(crate) fn write(telegram: &mut Telegram, now: Duration, date: i64, written: Written<'_>) -> Option<i64> {
     let chat = Chat::of(written.chat);
+    let text = entities::read(written.text, None, None).expect("a text without a parse mode is always read");
     let message = Message {
         id: telegram.world.next_id(written.bot, &chat),
-        from: From::Person(written.user),
+        from: User::Person(written.user),
         date,
         edited: None,
         thread: None,
         reply_to: None,
-        content: Content::Text(Formatted { text: written.text.into(), entities: Box::default() }),
+        content: Content::Text(text),
         markup: None,
     };
     let shown = Json::of(&Shown { message: &message, chat: &chat, reply_to: None });

@@ -6,7 +6,7 @@ use super::turn::caption_of;
 use super::{Family, Turn, markup, media};
 use crate::answer::{Done, Refusal};
 use crate::entities::Formatted;
-use crate::world::{Chat, Content, Found, From, Media, MediaKind, Message};
+use crate::world::{Chat, Content, Found, Media, MediaKind, Message, User};
 
 pub(super) const METHODS: Family = &[
     ("editMessageText", edit_text),
@@ -76,7 +76,7 @@ fn edit(
         return Err(Refusal::bad_request(NOT_MODIFIED));
     }
     let (date, thread, reply_to) = old.map_or((turn.date, None, None), |old| (old.date, old.thread, old.reply_to));
-    let from = From::Bot(turn.call.bot);
+    let from = User::Bot(turn.call.bot);
     turn.accept(&chat, Message { id, from, date, edited: Some(turn.date), thread, reply_to, content, markup })
 }
 
@@ -84,7 +84,7 @@ fn edit(
 fn find(turn: &mut Turn<'_>, chat: &Chat, id: i64) -> Result<Option<Message>, Refusal> {
     let bot = turn.call.bot;
     match turn.telegram.world.find(bot, chat, id) {
-        Found::Message(message) if message.from == From::Bot(bot) => Ok(Some(message.clone())),
+        Found::Message(message) if message.from == User::Bot(bot) => Ok(Some(message.clone())),
         Found::Message(_) => Err(Refusal::bad_request("message can't be edited")),
         Found::Forgotten => Ok(None),
         Found::Nowhere => Err(Refusal::bad_request("message to edit not found")),

@@ -14,13 +14,12 @@ mod turn;
 mod unmodelled;
 mod webhooks;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub(crate) use turn::Turn;
 
 use crate::answer::{Done, Refusal};
-use crate::catalogue::{self, MethodId};
+use crate::catalogue;
 
 /// Does what a method does.
 type Method = fn(&mut Turn<'_>) -> Result<Done, Refusal>;
@@ -39,14 +38,18 @@ const FAMILIES: &[Family] = &[
     webhooks::METHODS,
 ];
 
-static MODELLED: LazyLock<HashMap<MethodId, Method>> = LazyLock::new(|| {
-    let all = FAMILIES.iter().flat_map(|family| family.iter());
-    all.map(|(name, method)| (catalogue::method(name).expect("families name real methods"), *method)).collect()
+/// By the place of a method in the catalogue.
+static METHODS: LazyLock<Vec<Option<Method>>> = LazyLock::new(|| {
+    let mut methods = vec![None; catalogue::methods().len()];
+    for (name, method) in FAMILIES.iter().flat_map(|family| family.iter()) {
+        methods[catalogue::method(name).expect("families name real methods").index()] = Some(*method);
+    }
+    methods
 });
 
 /// Answers a call.
 pub(crate) fn answer(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
-    match MODELLED.get(&turn.call.method) {
+    match METHODS[turn.call.method.index()] {
         Some(method) => method(turn),
         None => unmodelled::answer(turn),
     }

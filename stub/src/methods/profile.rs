@@ -1,6 +1,6 @@
 //! What a bot is.
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
@@ -8,32 +8,22 @@ use crate::world::User;
 
 pub(super) const METHODS: Family = &[("getMe", get_me)];
 
-/// The fields that getMe adds to a `User`, all of them required there.
-#[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "this is the shape of Telegram's answer")]
-struct Me {
-    id: i64,
-    is_bot: bool,
-    first_name: String,
-    username: Option<String>,
-    can_join_groups: bool,
-    can_read_all_group_messages: bool,
-    supports_inline_queries: bool,
-    can_connect_to_business: bool,
-    has_main_web_app: bool,
+fn get_me(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    Done::of(&Me(User::Bot(turn.call.bot)))
 }
 
-fn get_me(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
-    let User { id, is_bot, first_name, username } = User::bot(turn.call.bot);
-    Done::of(&Me {
-        id,
-        is_bot,
-        first_name,
-        username,
-        can_join_groups: true,
-        can_read_all_group_messages: false,
-        supports_inline_queries: false,
-        can_connect_to_business: false,
-        has_main_web_app: false,
-    })
+/// A `User` as only getMe shows it.
+struct Me(User);
+
+impl Serialize for Me {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        self.0.show(&mut map)?;
+        map.serialize_entry("can_join_groups", &true)?;
+        map.serialize_entry("can_read_all_group_messages", &false)?;
+        map.serialize_entry("supports_inline_queries", &false)?;
+        map.serialize_entry("can_connect_to_business", &false)?;
+        map.serialize_entry("has_main_web_app", &false)?;
+        map.end()
+    }
 }

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::markup;
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
-use crate::entities::Formatted;
+use crate::entities::{self, Formatted};
 use crate::journal::Sighting;
 use crate::telegram::Telegram;
 use crate::throttle::{Admission, Counted};
 use crate::updates::Inbox;
-use crate::world::{Chat, Content, Found, From, Message, Shown};
+use crate::world::{Chat, Content, Found, Message, Shown, User};
 
 /// A call and everything it may touch.
 pub(crate) struct Turn<'a> {
@@ -64,7 +66,10 @@ impl Turn<'_> {
     }
 
     fn formatted(&self, parameter: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
-        read_formatted(self.call.params.text(parameter).unwrap_or_default(), longest, too_long)
+        let params = &self.call.params;
+        let given = params.given(if parameter == "text" { "entities" } else { "caption_entities" });
+        let text = params.text(parameter).unwrap_or_default();
+        read_formatted(text, params.given("parse_mode"), given, Longest(longest, too_long))
     }
 
     /// The updates that wait for the bot.
@@ -87,7 +92,7 @@ impl Turn<'_> {
         self.admit(Some(chat), 1)?;
         let message = Message {
             id: self.telegram.world.next_id(self.call.bot, chat),
-            from: From::Bot(self.call.bot),
+            from: User::Bot(self.call.bot),
             date: self.date,
             edited: None,
             thread: self.call.params.integer("message_thread_id"),
@@ -114,7 +119,7 @@ impl Turn<'_> {
     /// The message replied to, in the words of today or of before Bot API 7.0.
     fn replied_to(&self) -> Option<i64> {
         let today = self.call.params.given("reply_parameters").and_then(|text| {
-            let reply: serde_json::Value = serde_json::from_str(text).ok()?;
+            let reply: Value = serde_json::from_str(text).ok()?;
             reply["message_id"].as_i64()
         });
         today.or_else(|| self.call.params.integer("reply_to_message_id"))
@@ -137,18 +142,33 @@ impl Turn<'_> {
 }
 
 /// The caption of an `InputMedia`.
-pub(super) fn caption_of(input: &serde_json::Value) -> Result<Formatted, Refusal> {
-    read_formatted(input["caption"].as_str().unwrap_or_default(), LONGEST_CAPTION, CAPTION_TOO_LONG)
+pub(super) fn caption_of(input: &Value) -> Result<Formatted, Refusal> {
+    let given = input.get("caption_entities").map(Value::to_string);
+    let longest = Longest(LONGEST_CAPTION, CAPTION_TOO_LONG);
+    read_formatted(
+        input["caption"].as_str().unwrap_or_default(),
+        input["parse_mode"].as_str(),
+        given.as_deref(),
+        longest,
+    )
 }
 
-/// A text without formatting, its ends trimmed as the server trims them.
-fn read_formatted(text: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
+/// How many characters a text may have, and what is said of one that has more.
+#[derive(Clone, Copy)]
+struct Longest<'a>(usize, &'a str);
+
+fn read_formatted(
+    text: &str,
+    parse_mode: Option<&str>,
+    given: Option<&str>,
+    longest: Longest<'_>,
+) -> Result<Formatted, Refusal> {
     if text.len() > LONGEST_RAW {
         return Err(Refusal::bad_request("text is too long"));
     }
-    let text = text.trim();
-    if text.len() > longest && text.chars().count() > longest {
-        return Err(Refusal::bad_request(too_long));
+    let read = entities::read(text, parse_mode, given).map_err(Refusal::bad_request)?;
+    if read.text.len() > longest.0 && read.text.chars().count() > longest.0 {
+        return Err(Refusal::bad_request(longest.1));
     }
-    Ok(Formatted { text: text.into(), entities: Box::default() })
+    Ok(read)
 }

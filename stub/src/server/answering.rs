@@ -80,9 +80,12 @@ async fn act(shared: &Shared, call: Call) -> Response<Body> {
     let (answer, takes) = {
         let mut telegram = shared.telegram();
         let now = shared.clock.now();
-        (telegram.answer(&call, now, shared.clock.unix(now)), telegram.answer_time())
+        let answer = telegram.answer(&call, now, shared.clock.unix(now));
+        if telegram.inboxes.has_stirred() {
+            shared.post.notify_one();
+        }
+        (answer, telegram.answer_time())
     };
-    shared.post.notify_one();
     after(takes, answer).await
 }
 
@@ -104,16 +107,25 @@ pub(super) async fn after(takes: Duration, answer: Result<Done, Refusal>) -> Res
     if !takes.is_zero() {
         sleep(takes).await;
     }
-    let mut response = Response::new(Body::from(answer::body(&answer)));
-    let headers = response.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Err(refusal) = &answer {
-        if let Some(seconds) = refusal.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    match answer {
+        Ok(done) => json(answer::body(Ok(done))),
+        Err(refusal) => refused(&refusal),
     }
+}
+
+fn json(body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("keep-alive"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let mut response = json(answer::body(Err(refusal)));
+    if let Some(seconds) = refusal.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
     response
 }
 

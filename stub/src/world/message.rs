@@ -12,20 +12,13 @@ use crate::entities::{Entity, Formatted};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Message {
     pub(crate) id: i64,
-    pub(crate) from: From,
+    pub(crate) from: User,
     pub(crate) date: i64,
     pub(crate) edited: Option<i64>,
     pub(crate) thread: Option<i64>,
     pub(crate) reply_to: Option<i64>,
     pub(crate) content: Content,
     pub(crate) markup: Option<Json>,
-}
-
-/// Who wrote it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum From {
-    Bot(i64),
-    Person(i64),
 }
 
 /// What it holds.
@@ -89,10 +82,11 @@ impl Serialize for Shown<'_> {
 
 impl Shown<'_> {
     fn sender<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match (self.chat.kind, self.message.from) {
-            (ChatKind::Channel, _) => map.serialize_entry("sender_chat", self.chat),
-            (_, From::Bot(id)) => map.serialize_entry("from", &User::bot(id)),
-            (_, From::Person(id)) => map.serialize_entry("from", &User::person(id)),
+        match self.chat.kind {
+            ChatKind::Channel => map.serialize_entry("sender_chat", self.chat),
+            ChatKind::Private | ChatKind::Group | ChatKind::Supergroup => {
+                map.serialize_entry("from", &self.message.from)
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 pub(crate) use avatar::Side;
 pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
-pub(crate) use message::{Content, From, Message, Shown};
+pub(crate) use message::{Content, Message, Shown};
 pub(crate) use people::{Chat, ChatKind, User};
 
 use settings::Settings;

@@ -104,3 +104,19 @@ fn commands_and_the_menu_button_are_given_back_as_they_were_set() {
     client.result("setChatMenuButton", &json!({ "menu_button": button }));
     assert_eq!(client.result("getChatMenuButton", &json!({})), button);
 }
+
+#[test]
+fn formatting_becomes_entities_and_its_faults_are_told() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let sent = client.result("sendMessage", &json!({ "chat_id": 5, "text": "<b>😀</b> /go", "parse_mode": "HTML" }));
+    assert_eq!(sent["text"], "😀 /go");
+    let expected =
+        json!([{ "offset": 0, "length": 2, "type": "bold" }, { "offset": 3, "length": 3, "type": "bot_command" }]);
+    assert_eq!(sent["entities"], expected);
+    let broken = json!({ "chat_id": 5, "text": "a.", "parse_mode": "MarkdownV2" });
+    assert_eq!(
+        client.refusal("sendMessage", &broken),
+        "Bad Request: can't parse entities: Character '.' is reserved and must be escaped with the preceding '\\'"
+    );
+}
