@@ -85,6 +85,11 @@ impl Refusal {
         Self { retry_after: Some(retry_after), ..Self::new(429, description) }
     }
 
+    /// 403; the prefix is added.
+    pub(crate) fn forbidden(says: impl AsRef<str>) -> Self {
+        Self::new(403, format!("Forbidden: {}", says.as_ref()))
+    }
+
     pub(crate) fn conflict(says: &str) -> Self {
         Self::new(409, format!("Conflict: {says}"))
     }

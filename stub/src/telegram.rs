@@ -125,6 +125,11 @@ impl Telegram {
         }
     }
 
+    /// A number that chance gives.
+    pub(crate) fn chance(&mut self, range: std::ops::RangeInclusive<i64>) -> i64 {
+        self.random.random_range(range)
+    }
+
     fn draw(&mut self, range: impl FnOnce(&Limits) -> std::ops::RangeInclusive<Duration>) -> Duration {
         let (low, high) = range(&self.limits).into_inner();
         if low == high { low } else { self.random.random_range(low..=high) }

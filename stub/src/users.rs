@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::answer::Json;
 use crate::entities;
 use crate::telegram::Telegram;
-use crate::world::{Chat, ChatKind, Content, Message, Shown, User};
+use crate::world::{ChatKind, Content, Message, Shown, User};
 
 /// A text that a user writes into a chat.
 #[derive(Debug, Clone, Copy)]
@@ -20,18 +20,10 @@ pub(crate) struct Written<'a> {
 
 /// Writes it; the id of the update, unless the bot does not want it.
 pub(crate) fn write(telegram: &mut Telegram, now: Duration, date: i64, written: Written<'_>) -> Option<i64> {
-    let chat = Chat::of(written.chat);
+    let chat = telegram.world.chat(written.chat);
     let text = entities::read(written.text, None, None).expect("a text without a parse mode is always read");
-    let message = Message {
-        id: telegram.world.next_id(written.bot, &chat),
-        from: User::Person(written.user),
-        date,
-        edited: None,
-        thread: None,
-        reply_to: None,
-        content: Content::Text(text),
-        markup: None,
-    };
+    let id = telegram.world.next_id(written.bot, &chat);
+    let message = Message::new(id, User::Person(written.user), date, Content::Text(text));
     let shown = Json::of(&Shown { message: &message, chat: &chat, reply_to: None });
     let update: Value = serde_json::from_str(shown.as_str()).expect("what was just written is JSON");
     telegram.world.keep(written.bot, &chat, message);

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by ending")]
 
 mod ceilings;
+mod chats;
 mod client;
+mod contents;
 mod files;
 mod messages;
 mod updates;
