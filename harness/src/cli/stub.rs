@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// Draw everything from this seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long every call takes to answer, as in `0ms` or `40ms..120ms`; short for --set answer_time=...
+    /// How long every call takes to answer, as in `0ms` or `40ms..120ms`; short for `--set answer_time=TIME`
     #[arg(long, value_name = "TIME")]
     answer_time: Option<String>,
     /// A ceiling, as in `group_sends_per_minute=0`: any key of a scenario's `[telegram]` table; may be repeated
