@@ -11,10 +11,11 @@ use tokio::time::sleep;
 
 use super::intake::{self, Intake, Unread};
 use super::route::{Route, route};
-use super::{Shared, polling};
+use super::{Reset, Shared, polling};
 use crate::answer::{self, Done, Refusal};
 use crate::call::{Call, Decoder};
 use crate::catalogue;
+use crate::faults::{Strike, Then};
 
 /// More than any call that is taken: a file at its largest, its parameters and the form around them.
 const LARGEST_BODY: u64 = 52 << 20;
@@ -74,6 +75,19 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
 
 /// The call is answered when it arrives; its answer then travels for as long as answers take.
 async fn act(shared: &Shared, call: Call) -> Response<Body> {
+    let struck = {
+        let mut telegram = shared.telegram();
+        telegram.strike(&call, shared.clock.now())
+    };
+    if let Some(Strike { delay, then }) = struck {
+        sleep(delay).await;
+        match then {
+            Then::Answer => {}
+            Then::Refuse(refusal) => return refused(&refusal),
+            Then::Reset => return reset(),
+            Then::Hang => std::future::pending().await,
+        }
+    }
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
@@ -86,6 +100,7 @@ async fn act(shared: &Shared, call: Call) -> Response<Body> {
         }
         (answer, telegram.answer_time())
     };
+    shared.sent.notify_waiters();
     after(takes, answer).await
 }
 
@@ -126,6 +141,13 @@ fn refused(refusal: &Refusal) -> Response<Body> {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    response
+}
+
+/// An answer that is none.
+fn reset() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(Reset);
     response
 }
 

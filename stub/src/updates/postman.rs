@@ -114,6 +114,7 @@ fn settle(shared: &Shared, posted: Posted) {
     if let Some(call) = call_in_reply(posted.delivery.bot, now, content_type.as_deref(), &body) {
         // Its result goes nowhere, as at Telegram; the journal has it.
         drop(telegram.answer(&call, now, shared.clock.unix(now)));
+        shared.sent.notify_waiters();
     }
 }
 

@@ -6,6 +6,7 @@ mod ceilings;
 mod chats;
 mod client;
 mod contents;
+mod control;
 mod files;
 mod messages;
 mod updates;
