@@ -179,6 +179,7 @@ pub(crate) fn rig(summary: &Summary) -> Table {
         ("lag max", Value::quantile(rig.lag_us.max).to_string()),
         ("sent more than 50 ms late", Value::share(rig.late_share).to_string()),
         ("cores busy in the busiest second", Value::share(rig.core_busy).to_string()),
+        ("used by the rig itself, at most", Value::share(rig.own_busy).to_string()),
         ("time stolen by the host", Value::share(rig.steal).to_string()),
         ("CPU time per request", Value::millis(per_request).to_string()),
         ("rows dropped", Value::Count(rig.dropped).to_string()),

@@ -92,6 +92,12 @@ impl Errand {
         variant.as_ref().map_or_else(|| name.clone(), |variant| format!("{name}, {variant}"))
     }
 
+    /// `rollover, before: what it is about`
+    pub(super) fn headline(&self) -> String {
+        let about = &self.scenario.about;
+        if about.is_empty() { self.title() } else { format!("{}: {about}", self.title()) }
+    }
+
     /// A folder that is not there yet.
     pub(super) fn dir(&self, suffix: &str) -> PathBuf {
         match &self.folder {

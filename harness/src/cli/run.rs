@@ -120,7 +120,7 @@ impl Runner<'_> {
             quick: self.args.quick,
             repeat_with: errand.command.clone(),
         };
-        say(&format!("\n{}: {}", errand.title(), scenario.about));
+        say(&format!("\n{}", errand.headline()));
         let mut teller = Teller::new();
         let result = make(&order, &self.stop, &mut |news| teller.tell(news));
         teller.finish();

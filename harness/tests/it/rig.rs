@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,7 @@ steps = [
 /// One test's folder, scenario and runs.
 #[derive(Debug)]
 pub(crate) struct Rig {
-    folder: TempDir,
+    folder: Rc<TempDir>,
     arguments: Vec<String>,
 }
 
@@ -48,7 +49,8 @@ pub(crate) struct Left {
     pub(crate) status: Option<i32>,
     pub(crate) stderr: String,
     pub(crate) stdout: String,
-    run: PathBuf,
+    /// Shared with the rig, so that the files stay for as long as anyone may read them.
+    folder: Rc<TempDir>,
 }
 
 impl Rig {
@@ -57,7 +59,7 @@ impl Rig {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let text = scenario.replace("WORDLE", wordle().to_str().expect("a path in UTF-8"));
         fs::write(folder.path().join("s.toml"), text).expect("the scenario is written");
-        Self { folder, arguments: Vec::new() }
+        Self { folder: Rc::new(folder), arguments: Vec::new() }
     }
 
     /// [`SMALL`] with pieces replaced; each must occur.
@@ -109,7 +111,7 @@ impl Rig {
             status: output.status.code(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            run: self.folder.path().join("out"),
+            folder: Rc::clone(&self.folder),
         }
     }
 }
@@ -122,7 +124,7 @@ impl Left {
 
     /// A file of the run.
     pub(crate) fn file(&self, name: &str) -> String {
-        let path = self.run.join(name);
+        let path = self.folder.path().join("out").join(name);
         fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{}: {cause}\n{}", path.display(), self.stderr))
     }
 

@@ -39,7 +39,7 @@ impl Gathering {
         Self {
             timeline: Timeline::default(),
             acts: Acts::default(),
-            rig: RigWatch::new(header.load_us),
+            rig: RigWatch::new(&header),
             tree: Tree::default(),
             telegram: Telegram::default(),
             deliveries: DeliveryInterval::default(),

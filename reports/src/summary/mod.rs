@@ -94,10 +94,12 @@ pub struct Rig {
     pub late_share: Option<f64>,
     /// The rig's CPU time for each request, the stub's left out.
     pub cpu_us_per_request: Option<f64>,
-    /// The busiest second of the rig's cores, 0.0..=1.0.
+    /// The busiest second of the rig's cores, whoever used them, 0.0..=1.0.
     pub core_busy: Option<f64>,
-    /// How busy the rig's cores were for five seconds on end, 0.0..=1.0.
-    pub core_busy_sustained: Option<f64>,
+    /// The most that the rig and its stub themselves used of their cores in a second, 0.0..=1.0.
+    pub own_busy: Option<f64>,
+    /// What they used for five seconds on end, 0.0..=1.0.
+    pub own_busy_sustained: Option<f64>,
     /// The share of the load's time that the host stole.
     pub steal: Option<f64>,
     /// Whether the rig and the system shared a core.
