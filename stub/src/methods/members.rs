@@ -174,6 +174,9 @@ const RIGHTS: &[&str] = &[
     "can_edit_messages",
     "can_pin_messages",
     "can_manage_topics",
+    "can_manage_direct_messages",
+    "can_manage_tags",
+    "can_send_welcome_messages",
 ];
 
 /// Permissions of a restricted member (<https://core.telegram.org/bots/api#chatmemberrestricted>).

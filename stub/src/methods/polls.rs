@@ -32,6 +32,7 @@ fn send_poll(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         "type": params.given("type").unwrap_or("regular"),
         "allows_multiple_answers": params.is_true("allows_multiple_answers"),
         "allows_revoting": params.given("type") != Some("quiz"),
+        "members_only": params.is_true("members_only"),
     });
     turn.send(&chat, content("poll", &poll))
 }

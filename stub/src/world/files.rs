@@ -230,7 +230,7 @@ impl Media {
             MediaKind::Animation => {
                 map.serialize_entry("animation", &self.shown())?;
                 // Older clients read an animation from here, so the server says it twice.
-                map.serialize_entry("document", &self.shown())
+                map.serialize_entry("document", &self.shown_as(MediaKind::Document))
             }
             MediaKind::Document
             | MediaKind::Video
@@ -243,27 +243,39 @@ impl Media {
     }
 
     fn shown(&self) -> ShownFile<'_> {
-        ShownFile(self)
+        self.shown_as(self.kind)
+    }
+
+    fn shown_as(&self, kind: MediaKind) -> ShownFile<'_> {
+        ShownFile { kind, media: self }
     }
 }
 
-/// A file as an object: what its kind requires, and what is known of it.
-struct ShownFile<'a>(&'a Media);
+/// A file as an object: what the kind requires, and what is known of it.
+struct ShownFile<'a> {
+    kind: MediaKind,
+    media: &'a Media,
+}
 
 impl Serialize for ShownFile<'_> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Media { kind, file, record } = self.0;
+        let Media { file, record, kind: _ } = self.media;
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("file_id", &file.text())?;
         map.serialize_entry("file_unique_id", &file.unique())?;
         map.serialize_entry("file_size", &record.size)?;
-        match kind {
+        match self.kind {
             MediaKind::Photo => sides(&mut map, 1280, 1280)?,
             MediaKind::Document => named(&mut map, record)?,
-            MediaKind::Video | MediaKind::Animation | MediaKind::LivePhoto => {
+            MediaKind::Video | MediaKind::Animation => {
                 sides(&mut map, 1280, 720)?;
                 map.serialize_entry("duration", &0)?;
                 named(&mut map, record)?;
+            }
+            MediaKind::LivePhoto => {
+                sides(&mut map, 1280, 720)?;
+                map.serialize_entry("duration", &0)?;
+                entry(&mut map, "mime_type", record.mime.as_deref())?;
             }
             MediaKind::Audio => {
                 map.serialize_entry("duration", &0)?;
