@@ -59,12 +59,15 @@ impl Faults {
         self.0.push(fault);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// What strikes this call, if anything does; it is used up by that.
-    /// Cheap when nothing is ordered: this is on the path of every call.
     pub(crate) fn strike(&mut self, method: &str, chat: Option<i64>) -> Option<Strike> {
         let fault = self.0.iter_mut().filter(|fault| fault.is_about(method, chat)).find_map(Fault::use_up)?;
         let strike = fault.strike();

@@ -29,6 +29,6 @@ mod world;
 
 pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::{Limits, spread};
+pub use limits::{AlbumWeight, Limits, Profile, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
 pub use users::UserAction;

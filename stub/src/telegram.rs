@@ -10,7 +10,7 @@ use crate::answer::{Done, Refusal};
 use crate::call::Call;
 use crate::faults::{Faults, Strike, Then};
 use crate::journal::{CallCounts, Journal, Sent};
-use crate::limits::Limits;
+use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
 use crate::throttle::Throttle;
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
@@ -33,6 +33,9 @@ pub(crate) struct Telegram {
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
 
+/// The server retries by itself for so long (`total_timeout_limit`, `NetQueryCreator.cpp` of
+/// <https://github.com/tdlib/td>).
+const LONGEST_HELD: Duration = Duration::from_secs(8);
 /// How many messages one read of what was sent shows.
 const MOST_SHOWN: usize = 1000;
 
@@ -54,7 +57,9 @@ impl Telegram {
     pub(crate) fn answer(&mut self, call: &Call, now: Duration, date: i64) -> Result<Done, Refusal> {
         self.meet(call.bot);
         let answer = methods::answer(&mut Turn { call, telegram: self, now, date });
-        self.journal.answered(now, call.method, status(&answer));
+        if answer.as_ref().err().is_none_or(|refusal| refusal.held.is_none()) {
+            self.journal.answered(now, call.method, status(&answer));
+        }
         answer
     }
 
@@ -70,6 +75,9 @@ impl Telegram {
 
     /// What was ordered to happen to a call.
     pub(crate) fn strike(&mut self, call: &Call, now: Duration) -> Option<Strike> {
+        if self.faults.is_empty() {
+            return None;
+        }
         let strike = self.faults.strike(call.method.name(), call.params.integer("chat_id"))?;
         match &strike.then {
             Then::Answer => {}
@@ -155,6 +163,28 @@ impl Telegram {
             worst_minute_group_accepted: u64::from(worst.minute_accepted),
             ..self.journal.take()
         }
+    }
+
+    /// How long a call may be held in place of a 429.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.limits.absorb_short_waits { LONGEST_HELD } else { Duration::ZERO }
+    }
+
+    /// How many messages an album of that many items counts as.
+    pub(crate) fn album_weight(&self, items: usize) -> u32 {
+        match self.limits.album {
+            AlbumWeight::Items => items as u32,
+            AlbumWeight::One => 1,
+        }
+    }
+
+    /// Whether a chat is there only once somebody wrote in it.
+    pub(crate) fn refuses_unknown_chats(&self) -> bool {
+        self.limits.unknown_chats == UnknownChats::Refuse
+    }
+
+    pub(crate) fn poll_batch(&self) -> Duration {
+        self.limits.poll_batch
     }
 
     /// A number that chance gives.

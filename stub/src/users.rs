@@ -112,6 +112,7 @@ impl Scene<'_> {
 
     fn message(&mut self, chat: i64, user: i64, content: Content) -> Option<i64> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
+        world.meet(chat);
         let chat = world.chat(chat);
         let message = Message::new(world.next_id(bot, &chat), User::Person(user), self.at.date, content);
         let update = shown(&chat, &message);

@@ -26,7 +26,8 @@ fn send_media_group(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     }
     let items: Vec<Content> = inputs.iter().map(|input| item(turn, input)).collect::<Result<_, _>>()?;
     let draft = turn.draft(&chat)?;
-    turn.admit(Some(&chat), items.len() as u32)?;
+    let weight = turn.telegram.album_weight(items.len());
+    turn.admit(Some(&chat), weight)?;
     let album = Json::of(&turn.telegram.chance(ALBUM_IDS).to_string());
     let mut sent = Vec::new();
     for content in items {

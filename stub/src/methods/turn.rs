@@ -42,9 +42,13 @@ impl Turn<'_> {
             return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
         }
         match text.trim().parse::<i64>() {
-            Ok(id) if id != 0 => Ok(self.telegram.world.chat(id)),
+            Ok(id) if id != 0 && self.is_there(id) => Ok(self.telegram.world.chat(id)),
             Ok(_) | Err(_) => Err(Refusal::bad_request("chat not found")),
         }
+    }
+
+    fn is_there(&mut self, chat: i64) -> bool {
+        !self.telegram.refuses_unknown_chats() || self.telegram.world.was_met(chat)
     }
 
     /// The text of a message.
@@ -78,8 +82,13 @@ impl Turn<'_> {
     /// Asks the ceilings for `weight` messages to that chat.
     pub(super) fn admit(&mut self, chat: Option<&Chat>, weight: u32) -> Result<(), Refusal> {
         let chat = chat.map(|chat| (chat.id, chat.kind));
-        match self.telegram.throttle.admit(self.now, Counted { bot: self.call.bot, chat, weight }) {
+        let absorbed = self.call.absorbed;
+        let patience = self.telegram.patience().saturating_sub(absorbed);
+        let comes_again = !absorbed.is_zero();
+        let counted = Counted { bot: self.call.bot, chat, weight, patience, comes_again };
+        match self.telegram.throttle.admit(self.now, counted) {
             Admission::Accepted => Ok(()),
+            Admission::Absorbed(wait) => Err(Refusal::held(wait)),
             Admission::Refused { retry_after } => Err(Refusal::too_many(retry_after)),
         }
     }

@@ -41,7 +41,7 @@ async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request:
                 return after(Duration::ZERO, Err(Refusal::no_such_method())).await;
             };
             let Intake { params, upload } = intake;
-            let response = act(shared, Call { bot, method, params, begun }).await;
+            let response = act(shared, Call { bot, method, params, begun, absorbed: Duration::ZERO }).await;
             drop(upload);
             response
         }
@@ -91,17 +91,32 @@ async fn act(shared: &Shared, call: Call) -> Response<Body> {
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
-    let (answer, takes) = {
-        let mut telegram = shared.telegram();
-        let now = shared.clock.now();
-        let answer = telegram.answer(&call, now, shared.clock.unix(now));
-        if telegram.inboxes.has_stirred() {
-            shared.post.notify_one();
-        }
-        (answer, telegram.answer_time())
-    };
-    shared.sent.notify_waiters();
+    let (answer, takes) = settle(shared, call).await;
     after(takes, answer).await
+}
+
+/// Does what a call asks for, after the waits that are absorbed; and how long its answer is to take.
+pub(crate) async fn settle(shared: &Shared, mut call: Call) -> (Result<Done, Refusal>, Duration) {
+    loop {
+        let (answer, takes) = answer_now(shared, &call);
+        if let Err(Refusal { held: Some(wait), .. }) = answer {
+            sleep(wait).await;
+            call.absorbed += wait;
+        } else {
+            shared.sent.notify_waiters();
+            return (answer, takes);
+        }
+    }
+}
+
+fn answer_now(shared: &Shared, call: &Call) -> (Result<Done, Refusal>, Duration) {
+    let mut telegram = shared.telegram();
+    let now = shared.clock.now();
+    let answer = telegram.answer(call, now, shared.clock.unix(now));
+    if telegram.inboxes.has_stirred() {
+        shared.post.notify_one();
+    }
+    (answer, telegram.answer_time())
 }
 
 /// The bytes of a file.

@@ -3,7 +3,7 @@
 //! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
 //! names in title case, half-closed clients answered, large heads taken.
 
-mod answering;
+pub(crate) mod answering;
 mod control;
 mod intake;
 mod polling;

@@ -26,6 +26,7 @@ pub(crate) struct World {
     pub(crate) files: Files,
     pub(crate) facts: Facts,
     titles: Shelf<i64, Box<str>>,
+    met: Shelf<i64, ()>,
     next_ids: HashMap<Sequence, i64>,
     messages: Shelf<(Sequence, i64), Slot>,
 }
@@ -59,6 +60,8 @@ pub(crate) enum Found<'a> {
 const MOST_MESSAGES: usize = 32 << 20;
 /// Bytes for titles that bots have set.
 const MOST_TITLES: usize = 4 << 20;
+/// How many chats are known to have somebody in them.
+const MOST_MET: usize = 200_000;
 /// What the map around a message costs, about.
 const SLOT: usize = 96;
 
@@ -68,6 +71,7 @@ impl World {
             files: Files::new(),
             facts: Facts::new(),
             titles: Shelf::bounded(MOST_TITLES),
+            met: Shelf::bounded(MOST_MET),
             next_ids: HashMap::new(),
             messages: Shelf::bounded(MOST_MESSAGES),
         }
@@ -76,6 +80,15 @@ impl World {
     /// The chat of that id, with the title it was given.
     pub(crate) fn chat(&mut self, id: i64) -> Chat {
         Chat { title: self.titles.get(&id).cloned(), ..Chat::of(id) }
+    }
+
+    /// Notes that somebody is in that chat.
+    pub(crate) fn meet(&mut self, chat: i64) {
+        self.met.insert(chat, (), 1);
+    }
+
+    pub(crate) fn was_met(&mut self, chat: i64) -> bool {
+        self.met.get(&chat).is_some()
     }
 
     pub(crate) fn set_title(&mut self, chat: i64, title: &str) {
