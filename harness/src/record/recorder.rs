@@ -3,6 +3,7 @@
 //! It flushes whenever it has caught up with the queue, so that a rig that is killed leaves all but its last
 //! moments. It ends with the seal; an error ends it early and is returned by [`Recorder::finish`].
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -80,6 +81,12 @@ impl Recorder {
 fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), WriteError> {
     let mut writer = Writer::new(BufWriter::new(file));
     let mut responses = Histogram::default();
+    for row in header_first(queue) {
+        writer.write(&row)?;
+        if matches!(row, Row::Seal(_)) {
+            return writer.flush();
+        }
+    }
     while let Some(row) = next(queue, &mut writer)? {
         writer.write(&row)?;
         match &row {
@@ -98,6 +105,35 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
         }
     }
     writer.flush()
+}
+
+/// The first rows, up to the header. It is the first line, and a system can die before there is one: what comes
+/// earlier follows it. A recording that is sealed without a header has none.
+fn header_first(queue: &Receiver<Row>) -> VecDeque<Row> {
+    let mut rows = VecDeque::new();
+    for row in queue {
+        match row {
+            Row::Header(_) => {
+                rows.push_front(row);
+                return rows;
+            }
+            Row::Seal(_) => {
+                rows.push_back(row);
+                return rows;
+            }
+            Row::Interval(_)
+            | Row::Exemplar(_)
+            | Row::Vital(_)
+            | Row::Stall(_)
+            | Row::Probed(_)
+            | Row::Calls(_)
+            | Row::Deliveries(_)
+            | Row::Event(_)
+            | Row::Logs(_)
+            | Row::Ending(_) => rows.push_back(row),
+        }
+    }
+    rows
 }
 
 /// The next row; before waiting for one, everything so far goes to the operating system.
@@ -121,7 +157,7 @@ mod tests {
     use std::io::BufReader;
     use std::time::Duration;
 
-    use floodrig_reports::recording::{ActInterval, Event, EventKind, Reader};
+    use floodrig_reports::recording::{ActInterval, Event, EventKind, FORMAT, Header, Reader};
 
     use super::*;
     use crate::exchange::rough::eventually;
@@ -134,6 +170,17 @@ mod tests {
         Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
     }
 
+    fn header() -> Row {
+        Row::Header(Box::new(Header { format: FORMAT, ..Header::default() }))
+    }
+
+    /// A recorder that has its header.
+    fn begun(path: &Path, progress: Arc<Progress>) -> Recorder {
+        let recorder = Recorder::create(path, progress).unwrap();
+        recorder.rows().send(header()).unwrap();
+        recorder
+    }
+
     fn read(path: &Path) -> Vec<Row> {
         Reader::new(BufReader::new(File::open(path).unwrap())).collect::<Result<_, _>>().unwrap()
     }
@@ -142,22 +189,39 @@ mod tests {
     fn rows_are_written_in_order_and_the_seal_is_the_last() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
-        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        let recorder = begun(&path, Arc::default());
         let rows = recorder.rows();
         rows.send(note("one")).unwrap();
         rows.send(note("two")).unwrap();
         recorder.finish(seal()).unwrap();
-        assert_eq!(read(&path), [note("one"), note("two"), Row::Seal(seal())]);
+        assert_eq!(read(&path), [header(), note("one"), note("two"), Row::Seal(seal())]);
         assert!(rows.send(note("late")).is_err());
+    }
+
+    #[test]
+    fn the_header_is_the_first_line_whatever_came_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        recorder.rows().send(note("early")).unwrap();
+        recorder.rows().send(header()).unwrap();
+        recorder.finish(seal()).unwrap();
+        assert_eq!(read(&path), [header(), note("early"), Row::Seal(seal())]);
+    }
+
+    #[test]
+    fn a_recording_without_a_header_still_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        Recorder::create(&folder.path().join("run.jsonl"), Arc::default()).unwrap().finish(seal()).unwrap();
     }
 
     #[test]
     fn a_rig_that_is_killed_leaves_what_it_had_handed_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
-        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        let recorder = begun(&path, Arc::default());
         recorder.rows().send(note("one")).unwrap();
-        eventually(|| read(&path) == [note("one")]);
+        eventually(|| read(&path) == [header(), note("one")]);
         recorder.finish(seal()).unwrap();
     }
 
@@ -165,7 +229,7 @@ mod tests {
     fn the_p99_so_far_is_shown() {
         let folder = tempfile::tempdir().unwrap();
         let progress = Arc::new(Progress::default());
-        let recorder = Recorder::create(&folder.path().join("run.jsonl"), Arc::clone(&progress)).unwrap();
+        let recorder = begun(&folder.path().join("run.jsonl"), Arc::clone(&progress));
         let mut act = ActInterval::default();
         act.response.record(Duration::from_millis(7));
         let acts = [("open".to_owned(), act)].into();
@@ -182,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_and_holds_nobody_up() {
-        let recorder = Recorder::create(Path::new("/dev/full"), Arc::default()).unwrap();
+        let recorder = begun(Path::new("/dev/full"), Arc::default());
         let rows = recorder.rows();
         eventually(|| rows.send(note("no room")).is_err());
         let error = recorder.finish(seal()).unwrap_err();

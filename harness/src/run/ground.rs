@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use floodrig_reports::recording::Cores;
 
-use super::trouble::{RunError, Trouble};
+use super::trouble::RunError;
 use super::{News, Order};
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
@@ -71,24 +71,24 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str) -> Result<Launch, Trouble> {
+    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str) -> Launch {
         let system = &scenario.system;
-        Ok(Launch {
+        Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
-            env: self.environment(scenario, stub_url)?,
+            env: self.environment(scenario, stub_url),
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
             ready: system.ready.clone(),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
-        })
+        }
     }
 
     /// `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT` always; the scenario's own over them.
-    fn environment(&self, scenario: &Scenario, stub_url: &str) -> Result<BTreeMap<String, String>, Trouble> {
+    fn environment(&self, scenario: &Scenario, stub_url: &str) -> BTreeMap<String, String> {
         let mut env = BTreeMap::from([
             ("PORT".to_owned(), self.port.to_string()),
             ("BOT_TOKEN".to_owned(), self.bot_token.to_owned()),
@@ -102,11 +102,11 @@ impl Ground {
         };
         for (name, template) in &scenario.system.env {
             let mut value = String::new();
-            fill(template, &values, Escape::None, &mut value)
-                .map_err(|slot| Trouble::Failed(format!("{name} uses {slot:?}, which an environment does not have")))?;
+            let filled = fill(template, &values, Escape::None, &mut value);
+            assert!(filled.is_ok(), "a checked scenario's environment has only placeholders that have a value there");
             env.insert(name.clone(), value);
         }
-        Ok(env)
+        env
     }
 
     /// The cores as the system's threads really have them.

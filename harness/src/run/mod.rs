@@ -11,11 +11,12 @@ mod trouble;
 mod watch;
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use floodrig_reports::recording::{Ending, FILE_NAME, Logs, Row, Seal};
+use floodrig_reports::recording::{Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
 
 pub use news::{Live, News};
@@ -81,8 +82,12 @@ struct Rig<'a> {
 impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let stub = self.start_stub(tell)?;
-        let system = self.start_system(&stub, tell)?;
-        let loaded = self.check_and_load(&stub, &system, tell);
+        let header = header::of_run(self.order, self.ground, stub.ceilings());
+        let system = match self.start_system(&stub, tell) {
+            Ok(system) => system,
+            Err(cause) => return Err(self.not_started(header, cause)),
+        };
+        let loaded = self.check_and_load(header, &stub, &system, tell);
         tell(News::Waiting("stopping the system"));
         let stopped = system.stop(self.order.scenario.system.stop_within);
         self.end(stopped.ending, stopped.logs);
@@ -91,30 +96,28 @@ impl Rig<'_> {
 
     fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {
         let scenario = &self.order.scenario;
-        let listener =
-            std::net::TcpListener::bind("127.0.0.1:0").map_err(Trouble::failed("open a port for the stub"))?;
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(Trouble::unrecorded("open a port for the stub"))?;
         let stub = floodrig_stub::start(scenario.telegram.clone(), listener, self.ground.epoch, scenario.seed)
-            .map_err(Trouble::failed("start the stub"))?;
+            .map_err(Trouble::unrecorded("start the stub"))?;
         tell(News::Fact(&format!("stub of Telegram on {}; nothing leaves this machine", stub.url())));
         Ok(Arc::new(stub))
     }
 
-    fn start_system(&self, stub: &Stub, tell: &mut dyn FnMut(News<'_>)) -> Result<System, Trouble> {
-        let launch = self.ground.launch(&self.order.scenario, &stub.url())?;
-        let watch =
-            Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight: self.progress.in_flight_count() };
+    fn start_system(&self, stub: &Stub, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
+        let launch = self.ground.launch(&self.order.scenario, &stub.url());
+        let in_flight = self.progress.in_flight_count();
+        let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)
-            .map_err(|cause| self.not_started(stub, cause))?;
+        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
         tell(News::Fact(&format!("system up on port {} after {after:.1?}, pid {}", launch.port, system.pid())));
         Ok(system)
     }
 
     /// A system that never became ready leaves its ending in the recording.
-    fn not_started(&self, stub: &Stub, cause: StartError) -> Trouble {
+    fn not_started(&self, header: Header, cause: StartError) -> Trouble {
+        self.write(Row::Header(Box::new(header)));
         if let StartError::NotReady(not_ready) = &cause {
-            self.write(Row::Header(Box::new(header::of_run(self.order, self.ground, stub.ceilings()))));
             self.end(not_ready.ending.clone(), not_ready.logs.clone());
         }
         Trouble::from(cause)
@@ -122,11 +125,11 @@ impl Rig<'_> {
 
     fn check_and_load(
         &self,
+        mut header: Header,
         stub: &Arc<Stub>,
         system: &System,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<Seal, Trouble> {
-        let mut header = header::of_run(self.order, self.ground, stub.ceilings());
         header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
         header.cores = self.ground.verified(system, tell);
         if let Err(refused) = preflight::check(self, system) {

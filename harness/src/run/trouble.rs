@@ -62,6 +62,11 @@ impl RunError {
 }
 
 impl Trouble {
+    /// The rig could not do `what`, before there was anything to record.
+    pub(super) fn unrecorded<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> Self {
+        move |cause| Self::Impossible(RunError::Failed(format!("could not {what}: {cause}")))
+    }
+
     /// The rig could not do `what`.
     pub(super) fn failed<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> Self {
         move |cause| Self::Failed(format!("could not {what}: {cause}"))

@@ -7,14 +7,15 @@ use crate::rig::{Rig, processes_in};
 fn refused(rig: &Rig, status: i32, says: &[&str]) {
     let left = rig.run().ended(status);
     for words in says {
-        assert!(left.stderr.contains(words), "{words:?} is missing from:\n{}", left.stderr);
+        let said = format!("{}{}", left.stderr, left.stdout);
+        assert!(said.contains(words), "{words:?} is missing from:\n{said}");
     }
     assert!(processes_in(rig.path()).is_empty());
 }
 
 #[test]
 fn a_misspelt_key_is_shown_with_line_caret_and_suggestion() {
-    refused(&Rig::small(&[("groups = 4", "gruops = 4")]), 2, &["s.toml:12", "^", "did you mean `groups`"]);
+    refused(&Rig::small(&[("groups = 8", "gruops = 8")]), 2, &["s.toml:12", "^", "did you mean `groups`"]);
 }
 
 #[test]

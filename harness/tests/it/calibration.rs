@@ -14,13 +14,14 @@ fn free_port() -> u16 {
 fn steady(port: u16) -> Rig {
     Rig::small(&[
         ("dir = \".\"", &format!("dir = \".\"\nport = {port}")),
-        ("arrive.burst.over = \"1s\"", "arrive.constant = { rate = 40, over = \"6s\" }"),
+        ("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 40, over = \"12s\" }"),
     ])
 }
 
 fn load_has_begun(rig: &Rig) {
     eventually("the load has begun", || {
-        std::fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("load_started"))
+        std::fs::read_to_string(rig.path().join("out/run.jsonl"))
+            .is_ok_and(|text| text.contains("\"row\":\"interval\""))
     });
 }
 
@@ -73,9 +74,10 @@ fn an_ordered_leak_is_recorded_with_its_size() {
 
 #[test]
 fn an_ordered_signal_is_recorded_by_its_name() {
-    for signal in ["SEGV", "KILL", "ABRT"] {
-        let port = free_port();
-        let rig = steady(port);
+    // Not SIGSEGV, whose first one from outside Rust's own handler swallows: it looks for a stack overflow.
+    // `a_system_that_dies_exits_with_5_and_says_how` has a real one.
+    for signal in ["KILL", "ABRT", "USR1"] {
+        let rig = steady(free_port());
         let child = rig.start();
         load_has_begun(&rig);
         kill(process_named(rig.path(), "wordle").expect("the system runs"), signal);
@@ -86,7 +88,7 @@ fn an_ordered_signal_is_recorded_by_its_name() {
 
 #[test]
 fn a_stopped_rig_makes_the_run_invalid_in_words() {
-    let rig = steady(free_port());
+    let rig = steady(free_port()).judged();
     let child = rig.start();
     load_has_begun(&rig);
     kill(child.id(), "STOP");
@@ -109,6 +111,6 @@ fn a_stopped_system_is_a_stall_of_that_length_and_no_fault_of_the_rig() {
     let summary = rig.wait(child).ended(0).complete().summary();
     let recorded = summary["system"]["stall_max_ms"].as_f64().expect("a stall");
     assert!((1900.0..2500.0).contains(&recorded), "stopped for 2 s, recorded {recorded} ms");
-    let slowest = summary["acts"]["guess"]["response_us"]["max"].as_u64().expect("a maximum");
-    assert!(slowest > 1_500_000, "responses count from the planned instant: {slowest} us");
+    let slowest = ["open", "guess"].map(|act| summary["acts"][act]["response_us"]["max"].as_u64().expect("a maximum"));
+    assert!(slowest.iter().any(|us| *us > 1_800_000), "responses count from the planned instant: {slowest:?} us");
 }

@@ -3,7 +3,7 @@
 use crate::rig::{Rig, eventually, kill, process_named, processes_in};
 
 fn long() -> Rig {
-    Rig::small(&[("arrive.burst.over = \"1s\"", "arrive.burst.over = \"60s\"")])
+    Rig::small(&[("arrive.burst.over = \"2s\"", "arrive.burst.over = \"120s\"")])
 }
 
 fn up(rig: &Rig) -> u32 {
@@ -11,7 +11,7 @@ fn up(rig: &Rig) -> u32 {
     eventually("the load has begun", || {
         system = process_named(rig.path(), "wordle");
         let recording = std::fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
-        system.is_some() && recording.contains("load_started")
+        system.is_some() && recording.contains("\"row\":\"interval\"")
     });
     system.expect("just seen")
 }
@@ -51,7 +51,7 @@ fn ctrl_c_keeps_the_recording_and_leaves_nothing() {
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let rig = Rig::small(&[
-        ("arrive.burst.over = \"1s\"", "arrive.burst.over = \"60s\""),
+        ("arrive.burst.over = \"2s\"", "arrive.burst.over = \"120s\""),
         ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\""),
     ]);
     let child = rig.start();

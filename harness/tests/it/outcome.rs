@@ -37,9 +37,12 @@ fn a_system_that_dies_exits_with_5_and_says_how() {
 fn a_budget_on_an_act_without_samples_is_never_a_pass() {
     let rig = Rig::small(&[
         ("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]"),
-        ("arrive.burst.over = \"1s\"", "arrive.constant = { rate = 0.1, over = \"1s\" }"),
+        ("arrive.burst.over = \"2s\"", "arrive.poisson = { rate = 1.0, over = \"1s\" }"),
+        // The seed by which this Poisson process has no arrival in its second.
+        ("seed = 11", "seed = 1"),
     ]);
-    rig.run().ended(4);
+    let left = rig.judged().run().ended(4);
+    assert_eq!(left.summary()["acts"]["guess"]["planned"], 0);
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //!
 //! It only speaks: what follows a refusal is decided by those who call.
 
+use std::error::Error;
+use std::iter::successors;
 use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use thiserror::Error;
 
 use crate::init_data::{ChatId, PlayerId};
 
@@ -29,13 +30,13 @@ pub(crate) struct Picture {
 pub(crate) struct MessageId(i64);
 
 /// A call that did not do what it was made for.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
     /// Telegram said no.
     #[error("{method} for {target}: {description}")]
     Refused { method: &'static str, target: i64, code: u16, description: String, retry_after: Option<Duration> },
     /// No answer, or none that could be read.
-    #[error("{method} for {target}: {cause}")]
+    #[error("{method} for {target}: {}", with_causes(cause))]
     Broken { method: &'static str, target: i64, cause: reqwest::Error },
     /// An answer without its result.
     #[error("{method} for {target}: the answer holds no result")]
@@ -53,13 +54,26 @@ impl CallError {
 
     /// Whether the message to edit is gone.
     pub(crate) fn is_message_gone(&self) -> bool {
+        self.is_bad_request("message to edit not found")
+    }
+
+    /// Whether the message is already what the edit would make of it.
+    fn is_not_modified(&self) -> bool {
+        self.is_bad_request("message is not modified")
+    }
+
+    fn is_bad_request(&self, about: &str) -> bool {
         match self {
-            Self::Refused { code, description, .. } => {
-                *code == 400 && description.contains("message to edit not found")
-            }
+            Self::Refused { code, description, .. } => *code == 400 && description.contains(about),
             Self::Broken { .. } | Self::Empty { .. } => false,
         }
     }
+}
+
+/// reqwest tells what it was doing, and only its causes tell what went wrong.
+fn with_causes(error: &reqwest::Error) -> String {
+    let causes = successors(error.source(), |cause| (*cause).source());
+    causes.fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
 }
 
 /// The Bot API at one root, for one token.
@@ -137,8 +151,11 @@ impl Telegram {
             .text("message_id", message.0.to_string())
             .text("media", media.to_string())
             .part("board", picture.part());
-        let _edited: Message = self.upload("editMessageMedia", chat, form).await?;
-        Ok(())
+        let edited: Result<Message, CallError> = self.upload("editMessageMedia", chat, form).await;
+        match edited {
+            Err(error) if !error.is_not_modified() => Err(error),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Deletes a board.

@@ -91,6 +91,19 @@ async fn a_board_that_was_deleted_is_posted_anew() {
 }
 
 #[tokio::test]
+async fn a_board_that_is_already_so_is_no_failure() {
+    let (telegram, root) = Recorder::start().await;
+    let app = App::start(&root, &EAGER);
+    app.guess(ADA).await;
+    shows(&telegram, 1).await;
+    telegram.refuse("editMessageMedia", 400, "Bad Request: message is not modified", None);
+    app.guess(ADA).await;
+    shows(&telegram, 2).await;
+    app.signal(rustix::process::Signal::TERM);
+    assert_eq!(app.ended().await.errors, "");
+}
+
+#[tokio::test]
 async fn a_failed_call_is_one_error_line_that_keeps_the_token() {
     let (telegram, root) = Recorder::start().await;
     let app = App::start(&root, &EAGER);
