@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod schema;
 mod sign;
+mod stub;
 mod table;
 
 use std::ffi::OsString;
@@ -48,6 +49,8 @@ enum Command {
     Plan(plan::Args),
     /// Render a recording again
     Report(report::Args),
+    /// Run the stub of Telegram alone
+    Stub(stub::Args),
     /// Print signed initData of made-up players
     Sign(sign::Args),
     /// Print the JSON schema of scenario files
@@ -73,6 +76,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args).into(),
         Command::Plan(args) => plan::run(&args).into(),
         Command::Report(args) => report::run(&args).into(),
+        Command::Stub(args) => stub::run(&args).into(),
         Command::Sign(args) => sign::run(&args).into(),
         Command::Schema => schema::run().into(),
         Command::Keeper => keeper::main(),

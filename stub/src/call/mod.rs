@@ -24,4 +24,6 @@ pub(crate) struct Call {
     pub(crate) params: Params,
     /// When its head had arrived, since the epoch.
     pub(crate) begun: Duration,
+    /// For how long it was held so far until a ceiling has room.
+    pub(crate) absorbed: Duration,
 }

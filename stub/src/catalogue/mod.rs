@@ -45,8 +45,7 @@ pub(crate) fn method(name: &str) -> Option<MethodId> {
 }
 
 /// All methods, in the catalogue's order.
-#[cfg(test)]
-pub(crate) fn methods() -> impl Iterator<Item = MethodId> {
+pub(crate) fn methods() -> impl ExactSizeIterator<Item = MethodId> {
     (0..CATALOGUE.methods.len() as u16).map(MethodId)
 }
 

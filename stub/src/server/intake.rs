@@ -1,8 +1,12 @@
 //! Reads a request's body. An upload is read no faster than the bot's rate allows, so that its sender feels
 //! it: the socket fills up and writes block.
 
-use axum::body::Body;
+use std::pin::Pin;
+use std::task::Poll;
+
+use axum::body::{Body, Bytes, HttpBody};
 use http_body_util::BodyExt;
+use hyper::body::Frame;
 use tokio::time::{sleep_until, timeout};
 
 use super::{PATIENCE, Shared};
@@ -42,8 +46,7 @@ pub(super) async fn read(
 ) -> Result<Intake<'_>, Unread> {
     let mut upload = None;
     loop {
-        let frame = timeout(PATIENCE, body.frame()).await.map_err(|_| Unread::Malformed)?;
-        let Some(frame) = frame else { break };
+        let Some(frame) = next_frame(&mut body).await? else { break };
         let Ok(data) = frame.map_err(|_| Unread::Malformed)?.into_data() else { continue };
         decoder.feed(&data).map_err(unread)?;
         if upload.is_none() && decoder.has_file() {
@@ -55,6 +58,15 @@ pub(super) async fn read(
     }
     let upload = upload.transpose().map_err(Unread::Refused)?;
     Ok(Intake { params: decoder.finish().map_err(unread)?, upload })
+}
+
+/// The next piece of the body. Most are there already, and then no timer needs to be set.
+async fn next_frame(body: &mut Body) -> Result<Option<Result<Frame<Bytes>, axum::Error>>, Unread> {
+    let here = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut *body).poll_frame(context))).await;
+    match here {
+        Poll::Ready(frame) => Ok(frame),
+        Poll::Pending => timeout(PATIENCE, body.frame()).await.map_err(|_| Unread::Malformed),
+    }
 }
 
 fn unread(why: Undecodable) -> Unread {
