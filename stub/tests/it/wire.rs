@@ -1,5 +1,6 @@
 //! Wire forms: every encoding that real clients use, and bytes that are none.
 
+use std::io::Write;
 use std::net::Shutdown;
 
 use serde_json::json;
@@ -134,6 +135,24 @@ fn an_empty_body_is_fine_under_any_type() {
     for kind in ["application/json", "multipart/form-data; boundary=b", "application/x-www-form-urlencoded"] {
         assert_eq!(client.post("getMe", kind, "").status, 200, "{kind}");
     }
+}
+
+#[test]
+fn a_packed_body_is_read_and_an_unknown_packing_is_answered_415() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(br#"{"chat_id":5,"text":"packed"}"#).unwrap();
+    let body = packer.finish().unwrap();
+    let headers = |encoding: &str| {
+        let length = body.len();
+        format!("Content-Type: application/json\r\nContent-Encoding: {encoding}\r\nContent-Length: {length}\r\n")
+    };
+    client.write([head("sendMessage", &headers("gzip")).as_bytes(), &body].concat());
+    assert_eq!(client.read().json()["result"]["text"], "packed");
+    client.write([head("sendMessage", &headers("br")).as_bytes(), &body].concat());
+    let response = client.read();
+    assert_eq!((response.status, response.body.len()), (415, 0));
 }
 
 #[test]
