@@ -9,6 +9,7 @@ mod contents;
 mod control;
 mod files;
 mod messages;
+mod shape;
 mod updates;
 mod uploads;
 mod webhooks;

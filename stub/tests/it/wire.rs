@@ -6,6 +6,7 @@ use std::net::Shutdown;
 use serde_json::json;
 
 use crate::client::{Client, TOKEN, free, stub};
+use crate::shape;
 
 /// A form as node-fetch writes it: chunked, lower case, no spaces, the file name raw and unquoted.
 fn node_form() -> Vec<u8> {
@@ -201,4 +202,21 @@ fn a_real_method_that_is_not_modelled_answers_in_its_shape_and_is_counted() {
     let counts = stub.take_interval();
     assert_eq!(counts.unmodelled["setPassportDataErrors"], 1);
     assert_eq!(counts.unmodelled["getBusinessConnection"], 1);
+}
+
+#[test]
+fn every_method_of_the_catalogue_answers_in_its_declared_shape_or_refuses_in_words() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    for method in shape::methods() {
+        let given = json!({ "chat_id": -5, "user_id": 77, "business_connection_id": "b" });
+        let response = client.call(method, &given);
+        match response.status {
+            200 => assert_eq!(shape::fault(method, &response.json()["result"]), None),
+            status => {
+                assert!((400..404).contains(&status), "{method}: {status}");
+                assert!(response.json()["description"].as_str().is_some_and(|says| !says.is_empty()), "{method}");
+            }
+        }
+    }
 }
