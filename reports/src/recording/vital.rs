@@ -73,7 +73,6 @@ pub enum EventKind {
     LoadEnded,
     Settled,
     Interrupted,
-    RigLate,
     Note,
 }
 
