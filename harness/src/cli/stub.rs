@@ -24,6 +24,9 @@ pub(super) struct Args {
     /// Draw everything from this seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Which ceilings, all together: `documented`, `strict`, `lenient` or `off`; short for `--set profile=PROFILE`
+    #[arg(long)]
+    profile: Option<String>,
     /// How long every call takes to answer, as in `0ms` or `40ms..120ms`; short for `--set answer_time=TIME`
     #[arg(long, value_name = "TIME")]
     answer_time: Option<String>,
@@ -88,8 +91,9 @@ fn answered(counts: &CallCounts) -> String {
 
 /// The default ceilings with what the arguments change.
 fn limits(args: &Args) -> Result<Limits, Refused> {
-    let answer_time = args.answer_time.iter().map(|time| ("answer_time".to_owned(), toml::Value::from(time.as_str())));
-    let table: toml::Table = args.set.iter().cloned().chain(answer_time).collect();
+    let short = [("profile", &args.profile), ("answer_time", &args.answer_time)];
+    let short = short.into_iter().filter_map(|(key, given)| Some((key.to_owned(), given.as_deref()?.into())));
+    let table: toml::Table = args.set.iter().cloned().chain(short).collect();
     let wrong =
         |cause: toml::de::Error| Refused::usage(format!("error: could not read the ceilings: {}", cause.message()));
     table.try_into().map_err(wrong)
@@ -141,6 +145,12 @@ mod tests {
         assert_eq!(limits.chat_burst, 7);
         assert_eq!(limits.upload_bytes_per_second, Some(bytesize::ByteSize::mib(1)));
         assert_eq!(limits.upload_retry_after, Duration::from_secs(1)..=Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_profile_holds_but_for_the_keys_that_are_set() {
+        let limits = read("--profile off --set sends_per_second=5").unwrap();
+        assert_eq!((limits.sends_per_second, limits.group_sends_per_minute), (5, 0));
     }
 
     #[test]
