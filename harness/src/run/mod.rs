@@ -2,6 +2,7 @@
 //!
 //! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
 
+mod calibrated;
 mod ground;
 mod header;
 mod load;
@@ -15,10 +16,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use floodrig_reports::recording::{Ending, FILE_NAME, Logs, Row, Seal};
+use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
 
-pub use news::{Live, News};
+pub use news::{Live, News, Speedometer};
 pub use trouble::RunError;
 
 use self::ground::Ground;
@@ -49,10 +50,11 @@ pub struct Order {
 pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result<(), RunError> {
     let ground = Ground::survey(order)?;
     let _pinned = ground.pin_rig()?;
+    let calibration = calibrated::calibrated(order, &ground, stop, tell)?;
     fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
-    let rig = Rig { order, ground: &ground, progress, rows: recorder.rows(), stop };
+    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -73,6 +75,7 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
 struct Rig<'a> {
     order: &'a Order,
     ground: &'a Ground,
+    calibration: Option<Calibration>,
     progress: Arc<Progress>,
     rows: SyncSender<Row>,
     stop: &'a Stop,
@@ -114,7 +117,7 @@ impl Rig<'_> {
     /// A system that never became ready leaves its ending in the recording.
     fn not_started(&self, stub: &Stub, cause: StartError) -> Trouble {
         if let StartError::NotReady(not_ready) = &cause {
-            self.write(Row::Header(Box::new(header::of_run(self.order, self.ground, stub.ceilings()))));
+            self.write(Row::Header(Box::new(self.header(stub))));
             self.end(not_ready.ending.clone(), not_ready.logs.clone());
         }
         Trouble::from(cause)
@@ -126,7 +129,7 @@ impl Rig<'_> {
         system: &System,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<Seal, Trouble> {
-        let mut header = header::of_run(self.order, self.ground, stub.ceilings());
+        let mut header = self.header(stub);
         header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
         header.cores = self.ground.verified(system, tell);
         if let Err(refused) = preflight::check(self, system) {
@@ -135,6 +138,11 @@ impl Rig<'_> {
         }
         tell(News::Fact("pre-flight: a signed player was accepted"));
         load::load(self, header, stub, system, tell)
+    }
+
+    fn header(&self, stub: &Stub) -> Header {
+        let header = header::of_run(self.order, self.ground, stub.ceilings());
+        Header { calibration: self.calibration.clone(), ..header }
     }
 
     fn end(&self, ending: Ending, logs: Logs) {
