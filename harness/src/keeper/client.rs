@@ -8,10 +8,11 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
+use super::clock::now;
 use super::protocol::{Fault, Lines, Order, Report, Spec, Stage, say};
 use super::tree::{Identity, marked};
 
@@ -265,9 +266,4 @@ impl Reports {
         self.lines.push(&bytes[..read]);
         Ok(read)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "waits for another process have deadlines in real time")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -13,12 +13,14 @@
 //! The keeper knows nothing of scenarios, ports or readiness.
 
 mod client;
+mod clock;
 mod launcher;
 mod process;
 mod protocol;
 mod tree;
 
 pub use client::{Heard, KeepError, Kept, Program, Reports, Started};
+pub(crate) use clock::monotonic_ns;
 pub use launcher::main as launch_main;
 pub use process::main;
 pub use protocol::{Exit, Fault, Report, Spec, Stage};

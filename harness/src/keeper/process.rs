@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
-use rustix::time::{ClockId, clock_gettime};
 
+use super::clock::{monotonic_ns, now};
 use super::protocol::{Exit, Fault, Lines, Order, Report, Spec, Stage, say};
 use super::tree::{Identity, descendants, offspring};
 
@@ -270,14 +270,4 @@ impl Keeper<'_> {
         // A rig that is gone hears nothing; its end of the socket says so on the next turn.
         let _heard = say(self.rig, report);
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the grace of an ending is real time")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use super::clock::now;
 use super::death::Cause;
-use super::logs::{Shared, drain, look};
+use super::logs::{Shared, await_end, drain, look};
 use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
 
 /// How often the build is asked whether it has ended while it prints nothing.
@@ -15,8 +16,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const SHOWN_LINES: usize = 256;
 /// Lines that the error quotes.
 const QUOTED_LINES: usize = 20;
-/// How long the readers may take to come to the end of the pipes.
-const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 
 /// A build.
 #[derive(Debug, Clone)]
@@ -79,7 +78,7 @@ pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&
     let until = now() + order.within;
     let end = follow(&mut reports, &lines, progress, &|| stop_asked(interrupted, until));
     kept.end();
-    await_end(&readers);
+    await_end(readers);
     for line in lines.try_iter() {
         progress(&line);
     }
@@ -153,17 +152,4 @@ fn follow(
             return Followed::Asked(asked);
         }
     }
-}
-
-/// A process that nobody could end may hold a pipe open; its reader is then left to itself.
-fn await_end(readers: &[std::thread::JoinHandle<()>]) {
-    let until = now() + DRAIN_WITHIN;
-    while readers.iter().any(|reader| !reader.is_finished()) && now() < until {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a build's deadline is real time")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -2,7 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
+use crate::keeper::monotonic_ns;
+
+/// Now, for a deadline that nobody records.
+#[expect(clippy::disallowed_methods, reason = "the edge where this room reads the clock")]
+pub(super) fn now() -> Instant {
+    Instant::now()
+}
 
 /// One moment on both clocks, and how far apart the readings were.
 struct Pair {
@@ -12,12 +18,9 @@ struct Pair {
 }
 
 impl Pair {
-    #[expect(clippy::disallowed_methods, reason = "the edge where this room reads the clock")]
     fn read() -> Self {
-        let instant = Instant::now();
-        let monotonic = clock_gettime(ClockId::Monotonic);
-        let monotonic_ns = monotonic.tv_sec as u64 * 1_000_000_000 + monotonic.tv_nsec as u64;
-        Self { instant, monotonic_ns, apart: instant.elapsed() }
+        let instant = now();
+        Self { instant, monotonic_ns: monotonic_ns(), apart: instant.elapsed() }
     }
 }
 
@@ -38,9 +41,8 @@ impl Clock {
     }
 
     /// Since the epoch; zero before it.
-    #[expect(clippy::disallowed_methods, reason = "the edge where this room reads the clock")]
     pub fn now(&self) -> Duration {
-        Instant::now().saturating_duration_since(self.epoch)
+        now().saturating_duration_since(self.epoch)
     }
 
     /// An instant that another process read from `CLOCK_MONOTONIC`, which is what `Instant` reads on Linux.

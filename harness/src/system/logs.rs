@@ -5,8 +5,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use floodrig_reports::recording::{Logs, Message};
+
+use super::clock::now;
 
 /// Lines kept of each stream.
 const TAIL_LINES: usize = 200;
@@ -18,6 +22,8 @@ const MESSAGES: usize = 1000;
 const TOP: usize = 10;
 /// Characters kept of a message.
 const MESSAGE_CHARS: usize = 160;
+/// How long readers may take to come to the end of their pipes once the tree is gone.
+const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 /// Where the messages beyond [`MESSAGES`] are counted.
 const OTHERS: &str = "(other messages)";
 
@@ -77,6 +83,20 @@ pub(super) fn drain(stream: impl Read, output: &Shared, mut heard: impl FnMut(&s
     while let Some(line) = next_line(&mut stream) {
         heard(&line);
         output.lock().unwrap_or_else(PoisonError::into_inner).line(line);
+    }
+}
+
+/// Waits until the threads that read a tree which is gone have ended. A process that nobody could end may hold a pipe
+/// open; its reader is then left to itself.
+pub(super) fn await_end(readers: impl IntoIterator<Item = JoinHandle<()>>) {
+    let until = now() + DRAIN_WITHIN;
+    for reader in readers {
+        while !reader.is_finished() && now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        if reader.is_finished() {
+            reader.join().expect("a reader never panics");
+        }
     }
 }
 

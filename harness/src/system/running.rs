@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::cores::{self, Pinning};
 use super::death::{self, Death};
 use super::launch::{Launch, spec};
-use super::logs::{Shared, drain, look};
+use super::logs::{Shared, await_end, drain, look};
 use super::oom::Kills;
 use super::port;
 use super::ready::{self, Glimpse};
@@ -23,8 +23,6 @@ use crate::keeper::{Kept, Started, descendants};
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How much longer than its grace a stop may take: the keeper's own time for SIGKILL, and some.
 const STOP_MARGIN: Duration = Duration::from_secs(15);
-/// How long the readers may take to come to the end of the pipes once the tree is gone.
-const DRAIN_WITHIN: Duration = Duration::from_secs(2);
 /// Lines of stderr that an ending quotes.
 const QUOTED_LINES: usize = 20;
 
@@ -180,7 +178,7 @@ impl System {
         let _ordered = self.kept.stop(within);
         self.known.wait_gone(within + STOP_MARGIN);
         let left = self.kept.end();
-        self.join();
+        await_end(self.threads.drain(..));
         let tail = look(&self.stderr, |output| output.tail(QUOTED_LINES));
         let mut ending = self.ending(within, tail);
         let left: Vec<u32> = left.iter().map(|process| process.pid).chain(self.known.look().left.clone()).collect();
@@ -197,18 +195,5 @@ impl System {
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         death::of_stop(at, end.stopped.map(|(how, _)| how), tail, grace)
-    }
-
-    /// A process that nobody could end may hold a pipe open; its reader is then left to itself.
-    fn join(&mut self) {
-        let until = self.clock.now() + DRAIN_WITHIN;
-        for thread in self.threads.drain(..) {
-            while !thread.is_finished() && self.clock.now() < until {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if thread.is_finished() {
-                thread.join().expect("these threads never panic");
-            }
-        }
     }
 }
