@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::recording::{CallInterval, Event, Histogram, Interval, MethodCounts, Outcomes, Stall};
 
-/// The run over time. All times are seconds since the epoch.
+/// The run over time. What ends in `_s` is in seconds since the epoch of the run; events and stalls are as they were
+/// recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
     /// Interval by interval, in time order, all acts.
     pub load: Vec<LoadPoint>,
-    /// Ten a second.
+    /// Tick by tick: ten a second.
     pub vitals: Vec<VitalPoint>,
-    /// Calls by interval.
+    /// Bot API calls, interval by interval.
     pub calls: Vec<CallPoint>,
-    /// Once each.
+    /// What happened once.
     pub events: Vec<Event>,
     /// The system's stalls.
     pub stalls: Vec<Stall>,

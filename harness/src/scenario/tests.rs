@@ -37,6 +37,14 @@ fn the_checked_in_schema_is_the_one_this_parser_reads() {
     assert!(checked_in == schema(), "stale: run `floodrig schema > scenarios/scenario.schema.json`");
 }
 
+#[test]
+fn the_scenario_of_the_readme_is_one() {
+    let page = fs::read_to_string(folder().join("../README.md")).unwrap();
+    let (_, block) = page.split_once("```toml\n").unwrap();
+    let (text, _) = block.split_once("```").unwrap();
+    parse(&folder().join("friday.toml"), text, None).unwrap();
+}
+
 fn at(path: &str) -> PathBuf {
     folder().join(path)
 }

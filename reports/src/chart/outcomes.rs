@@ -32,7 +32,7 @@ pub(crate) const CLASSES: [Class; 15] = [
     class("unanswered", "no call of the bot answered it", (Ink::Violet, 0.35), |o| o.unanswered),
     class("refused", "nobody listened", (Ink::Bad, 1.0), |o| o.refused),
     class("reset", "the connection was reset", (Ink::Bad, 0.6), |o| o.reset),
-    class("closed", "the connection ended before any byte of an answer", (Ink::Bad, 0.35), |o| o.closed),
+    class("closed", "the connection ended before the answer was whole", (Ink::Bad, 0.35), |o| o.closed),
     class("status 5xx", "answered with a server error", (Ink::Amber, 1.0), |o| o.status_5xx),
     class("status 4xx", "answered with a client error", (Ink::Amber, 0.6), |o| o.status_4xx),
     class("check failed", "answered, but not as expected", (Ink::Amber, 0.35), |o| o.check_failed),

@@ -79,7 +79,6 @@ fn name_of(kind: EventKind) -> Option<(&'static str, Ink)> {
         EventKind::LoadEnded => Some(("load ends", Ink::Muted)),
         EventKind::Settled => Some(("settled", Ink::Muted)),
         EventKind::Interrupted => Some(("interrupted", Ink::Bad)),
-        EventKind::RigLate => Some(("rig late", Ink::Violet)),
         EventKind::LoadStarted | EventKind::Note => None,
     }
 }

@@ -66,7 +66,6 @@ fn kind(kind: EventKind) -> &'static str {
         EventKind::LoadEnded => "load ends",
         EventKind::Settled => "settled",
         EventKind::Interrupted => "interrupted",
-        EventKind::RigLate => "rig late",
         EventKind::Note => "note",
     }
 }

@@ -37,7 +37,7 @@ pub struct Header {
     pub machine: Machine,
     /// Who had which cores.
     pub cores: Cores,
-    /// Versions of the rig and of what it built with.
+    /// What wrote the recording.
     pub versions: Versions,
     /// How the numbers were taken.
     pub how: How,
@@ -120,6 +120,7 @@ impl Observations {
     pub fn is_active(observation: &str) -> bool {
         observation.starts_with("active")
     }
+
     /// Whether anything would have noticed a stall.
     pub fn sees_stalls(&self) -> bool {
         Self::is_active(&self.black_box) || Self::is_active(&self.heartbeat)

@@ -46,18 +46,6 @@ pub struct ActInterval {
 }
 
 impl ActInterval {
-    /// An empty one whose histograms have room for everything: counting into it never allocates.
-    pub fn with_room() -> Self {
-        Self {
-            response: Histogram::with_room(),
-            service: Histogram::with_room(),
-            lag: Histogram::with_room(),
-            blocked: Histogram::with_room(),
-            failed_response: Histogram::with_room(),
-            ..Self::default()
-        }
-    }
-
     /// Counts one act that ended. Its planned instant (`offered`) is counted by whoever knows the plan.
     pub fn count(&mut self, sample: &Sample) {
         self.requests += u64::from(sample.tries);
@@ -114,21 +102,6 @@ impl ActInterval {
         self.lag.merge(&other.lag);
         self.blocked.merge(&other.blocked);
         self.failed_response.merge(&other.failed_response);
-    }
-
-    /// Forgets everything, keeping the memory.
-    pub fn reset(&mut self) {
-        self.offered = 0;
-        self.ok = 0;
-        self.outcomes = Outcomes::default();
-        self.late_connect = 0;
-        self.requests = 0;
-        self.sent_late = 0;
-        self.response.reset();
-        self.service.reset();
-        self.lag.reset();
-        self.blocked.reset();
-        self.failed_response.reset();
     }
 }
 
@@ -195,18 +168,5 @@ mod tests {
         ]);
         assert_eq!((act.failed_response.count(), act.lag.count()), (0, 0));
         assert_eq!(act.outcomes.total(), 2);
-    }
-
-    #[test]
-    fn an_interval_with_room_counts_as_one_without_and_can_be_used_again() {
-        let samples = [sample(Duration::ZERO, Outcome::Ok { late_connect: false }), never_sent(Duration::from_secs(9))];
-        let mut roomy = ActInterval::with_room();
-        for _ in 0..2 {
-            roomy.reset();
-            for sample in &samples {
-                roomy.count(sample);
-            }
-            assert_eq!(roomy, counted(&samples));
-        }
     }
 }

@@ -39,7 +39,7 @@ pub enum Row {
     Exemplar(Sample),
     /// What the kernel and the probes said of the system at one instant.
     Vital(Vital),
-    /// One stall of the system, as soon as it is over.
+    /// One stall of the system. Written at the end: what is a stall depends on the median of the whole run.
     Stall(Stall),
     /// What the black-box probe found over the whole run.
     Probed(Probed),

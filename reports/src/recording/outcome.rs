@@ -64,7 +64,7 @@ pub enum Outcome {
         /// The handshake needed SYN retransmits: the user waited a second or more to be let in.
         late_connect: bool,
     },
-    /// Answered, but a check on the answer failed.
+    /// Answered, but not in HTTP, or without what the step captures or shows.
     CheckFailed,
     /// Answered with a status that was not expected.
     Status(u16),
@@ -74,7 +74,7 @@ pub enum Outcome {
     Reset,
     /// No handshake within `connect_timeout`.
     ConnectTimeout,
-    /// The connection ended before any byte of an answer.
+    /// The connection ended before the answer was whole.
     Closed,
     /// Connected and sent, but no complete answer within `timeout`.
     Timeout,
@@ -82,7 +82,7 @@ pub enum Outcome {
     Unanswered,
     /// The rig could not send it. Never charged to the system; the run is invalid.
     RigFault(RigFault),
-    /// Planned and never sent: the backlog cap was reached, or the run ended.
+    /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, or the run ended.
     Abandoned,
     /// Planned and deliberately not taken: a condition was not met, or the player had left.
     Skipped,

@@ -11,7 +11,7 @@ pub struct Vital {
     pub pids: Vec<PidVital>,
     /// Connections waiting in the listener's accept queue.
     pub listen_queue: Option<u64>,
-    /// How long the black-box probe has been waiting for its answer at this instant, beyond its planned instant.
+    /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
     pub probe_delay_us: Option<u64>,
     /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
     pub rig_core_busy: Option<f64>,
@@ -73,7 +73,6 @@ pub enum EventKind {
     LoadEnded,
     Settled,
     Interrupted,
-    RigLate,
     Note,
 }
 

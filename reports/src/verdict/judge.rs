@@ -53,7 +53,7 @@ mod tests {
 
     use crate::VerdictKind;
     use crate::fixture::{self, ending};
-    use crate::recording::{Ending, EndingKind, Outcome, Row, Sample};
+    use crate::recording::{ActInterval, Ending, EndingKind, Outcome, Row, Sample};
 
     /// What the small run comes to after a change to it.
     fn verdict(change: impl FnOnce(&mut Summary)) -> Verdict {
@@ -125,7 +125,7 @@ mod tests {
         let mut intervals =
             rows.iter_mut().filter_map(|row| if let Row::Interval(row) = row { Some(row) } else { None });
         let guess = intervals.nth(5).unwrap().acts.get_mut("guess").unwrap();
-        guess.reset();
+        *guess = ActInterval::default();
         for nth in 0..20 {
             let healthy = fixture::sample(5, Duration::from_millis(5), Outcome::Ok { late_connect: false });
             guess.count(if nth < 2 { sample } else { &healthy });

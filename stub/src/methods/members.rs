@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Family, Turn, chats::shared_chat};
 use crate::answer::{Done, Refusal};
+use crate::catalogue;
 use crate::world::{Chat, ChatKind, User};
 
 pub(super) const METHODS: Family = &[
@@ -118,13 +119,10 @@ fn restrict(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let (chat, user) = (shared_chat(turn)?, user(turn)?);
     let permissions = turn.value("permissions").and_then(|value| value.as_object().cloned());
     let mut restricted = permissions.ok_or_else(|| Refusal::bad_request("can't parse permissions JSON object"))?;
-    for right in PERMISSIONS {
-        restricted.entry(*right).or_insert(json!(false));
-    }
     restricted.insert("status".to_owned(), json!("restricted"));
     restricted.insert("is_member".to_owned(), json!(true));
     restricted.insert("until_date".to_owned(), json!(turn.call.params.integer("until_date").unwrap_or(0)));
-    set(turn, &chat, user, &Value::Object(restricted));
+    set(turn, &chat, user, &catalogue::filled("ChatMemberRestricted", Value::Object(restricted)));
     Done::yes()
 }
 
@@ -179,31 +177,11 @@ const RIGHTS: &[&str] = &[
     "can_send_welcome_messages",
 ];
 
-/// Permissions of a restricted member (<https://core.telegram.org/bots/api#chatmemberrestricted>).
-const PERMISSIONS: &[&str] = &[
-    "can_send_messages",
-    "can_send_audios",
-    "can_send_documents",
-    "can_send_photos",
-    "can_send_videos",
-    "can_send_video_notes",
-    "can_send_voice_notes",
-    "can_send_polls",
-    "can_send_other_messages",
-    "can_add_web_page_previews",
-    "can_react_to_messages",
-    "can_edit_tag",
-    "can_change_info",
-    "can_invite_users",
-    "can_pin_messages",
-    "can_manage_topics",
-];
-
 /// An administrator with those rights; with none named, as with a bot nobody restricted, all of them.
 fn administrator(rights: &Map<String, Value>) -> Value {
     let has = |right: &str| rights.is_empty() && right != "is_anonymous" || rights.contains_key(right);
     let mut member: Map<String, Value> = RIGHTS.iter().map(|right| ((*right).to_owned(), json!(has(right)))).collect();
     member.insert("status".to_owned(), json!("administrator"));
     member.insert("can_be_edited".to_owned(), json!(false));
-    Value::Object(member)
+    catalogue::filled("ChatMemberAdministrator", Value::Object(member))
 }

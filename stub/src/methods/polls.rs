@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::things::content;
 use super::{Family, Turn, edits};
 use crate::answer::{Done, Refusal};
+use crate::catalogue;
 use crate::world::Content;
 
 pub(super) const METHODS: Family = &[("sendPoll", send_poll), ("stopPoll", stop_poll)];
@@ -22,25 +23,28 @@ fn send_poll(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     }
     let id = turn.telegram.chance(1..=i64::MAX).to_string();
     let params = &turn.call.params;
-    let poll = json!({
-        "id": id,
-        "question": question,
-        "options": options.iter().map(option).collect::<Vec<_>>(),
-        "total_voter_count": 0,
-        "is_closed": params.is_true("is_closed"),
-        "is_anonymous": params.text("is_anonymous").is_none() || params.is_true("is_anonymous"),
-        "type": params.given("type").unwrap_or("regular"),
-        "allows_multiple_answers": params.is_true("allows_multiple_answers"),
-        "allows_revoting": params.given("type") != Some("quiz"),
-        "members_only": params.is_true("members_only"),
-    });
+    let poll = catalogue::filled(
+        "Poll",
+        json!({
+            "id": id,
+            "question": question,
+            "options": options.iter().map(option).collect::<Vec<_>>(),
+            "total_voter_count": 0,
+            "is_closed": params.is_true("is_closed"),
+            "is_anonymous": params.text("is_anonymous").is_none() || params.is_true("is_anonymous"),
+            "type": params.given("type").unwrap_or("regular"),
+            "allows_multiple_answers": params.is_true("allows_multiple_answers"),
+            "allows_revoting": params.given("type") != Some("quiz"),
+            "members_only": params.is_true("members_only"),
+        }),
+    );
     turn.send(&chat, content("poll", &poll))
 }
 
 /// An option is an object, or a text as it was before Bot API 7.3.
 fn option(given: &Value) -> Value {
     let text = given.as_str().or_else(|| given["text"].as_str()).unwrap_or_default();
-    json!({ "persistent_id": text, "text": text, "voter_count": 0 })
+    catalogue::filled("PollOption", json!({ "persistent_id": text, "text": text, "voter_count": 0 }))
 }
 
 fn stop_poll(turn: &mut Turn<'_>) -> Result<Done, Refusal> {

@@ -1,10 +1,11 @@
 //! What a bot is, and what it says of itself.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Family, Turn, media};
 use crate::answer::{Done, Refusal};
+use crate::catalogue;
 use crate::world::{FileObject, MediaKind, User};
 
 pub(super) const METHODS: Family = &[
@@ -77,11 +78,7 @@ fn set_rights(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 
 fn get_rights(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let given = turn.noted(turn.call.bot, rights_for(turn)).unwrap_or_default();
-    let mut rights = crate::catalogue::default_value("ChatAdministratorRights", &|_| None);
-    if let (Value::Object(rights), Value::Object(given)) = (&mut rights, given) {
-        rights.extend(given);
-    }
-    Done::of(&rights)
+    Done::of(&catalogue::filled("ChatAdministratorRights", given))
 }
 
 /// getUserProfilePhotos shows it.

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::time::sleep;
 
-use super::intake::{self, Intake, Unread};
+use super::intake::{self, Intake, Reader, Unread};
 use super::route::{Route, route};
 use super::{Reset, Shared, polling};
 use crate::answer::{self, Done, Refusal};
-use crate::call::{Call, Decoder};
+use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
 use crate::faults::{Strike, Then};
 
@@ -46,6 +46,7 @@ async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request:
             response
         }
         Err(Unread::Malformed) => bare(StatusCode::BAD_REQUEST),
+        Err(Unread::Unsupported) => bare(StatusCode::UNSUPPORTED_MEDIA_TYPE),
         Err(Unread::CutOff(refusal)) => closing(after(Duration::ZERO, Err(refusal)).await),
         Err(Unread::Refused(refusal)) => {
             let takes = refused_upload(shared, name, &refusal);
@@ -70,7 +71,8 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
         return Err(Unread::CutOff(Refusal::too_large()));
     }
     let decoder = Decoder::new(head.uri.query(), header(CONTENT_TYPE).as_deref(), &shared.keeping);
-    intake::read(shared, bot, decoder, body).await
+    let inflate = Inflate::of(header(CONTENT_ENCODING).as_deref()).map_err(|_| Unread::Unsupported)?;
+    intake::read(shared, bot, Reader { inflate, decoder }, body).await
 }
 
 /// The call is answered when it arrives; its answer then travels for as long as answers take.

@@ -11,13 +11,15 @@ use tokio::time::{sleep_until, timeout};
 
 use super::{PATIENCE, Shared};
 use crate::answer::Refusal;
-use crate::call::{Decoder, Params, Undecodable};
+use crate::call::{Decoder, Inflate, Params, Undecodable};
 
 /// What could not become a call.
 #[derive(Debug)]
 pub(super) enum Unread {
     /// The body is no body: nothing but a status is answered, and the connection closed.
     Malformed,
+    /// It is packed in a way that is not taken.
+    Unsupported,
     /// It was read, and is refused before it becomes a call.
     Refused(Refusal),
     /// The rest of the body was not even read, so the connection has to close after this.
@@ -37,19 +39,27 @@ pub(super) struct Upload<'a> {
     bot: i64,
 }
 
+/// What makes a call of the bytes that come.
+pub(super) struct Reader {
+    pub(super) inflate: Inflate,
+    pub(super) decoder: Decoder,
+}
+
+impl Reader {
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), Undecodable> {
+        let decoder = &mut self.decoder;
+        self.inflate.feed(bytes, |plain| decoder.feed(plain))
+    }
+}
+
 /// Reads the body to its end.
-pub(super) async fn read(
-    shared: &Shared,
-    bot: i64,
-    mut decoder: Decoder,
-    mut body: Body,
-) -> Result<Intake<'_>, Unread> {
+pub(super) async fn read(shared: &Shared, bot: i64, mut reader: Reader, mut body: Body) -> Result<Intake<'_>, Unread> {
     let mut upload = None;
     loop {
         let Some(frame) = next_frame(&mut body).await? else { break };
         let Ok(data) = frame.map_err(|_| Unread::Malformed)?.into_data() else { continue };
-        decoder.feed(&data).map_err(unread)?;
-        if upload.is_none() && decoder.has_file() {
+        reader.feed(&data).map_err(unread)?;
+        if upload.is_none() && reader.decoder.has_file() {
             upload = Some(Upload::begin(shared, bot));
         }
         if let Some(Ok(upload)) = &upload {
@@ -57,7 +67,7 @@ pub(super) async fn read(
         }
     }
     let upload = upload.transpose().map_err(Unread::Refused)?;
-    Ok(Intake { params: decoder.finish().map_err(unread)?, upload })
+    Ok(Intake { params: reader.decoder.finish().map_err(unread)?, upload })
 }
 
 /// The next piece of the body. Most are there already, and then no timer needs to be set.

@@ -125,7 +125,10 @@ fn a_set_of_stickers_is_filled_ordered_and_emptied() {
     };
     client.result("setStickerPositionInSet", &change(json!({ "position": 0 })));
     client.result("setStickerEmojiList", &change(json!({ "emoji_list": ["🐱"] })));
-    client.result("setStickerMaskPosition", &change(json!({ "mask_position": { "point": "eyes" } })));
+    client.result(
+        "setStickerMaskPosition",
+        &change(json!({ "mask_position": { "point": "eyes", "x_shift": 0.5, "y_shift": 0, "scale": 2 } })),
+    );
     let shown = client.result("getStickerSet", &set(json!({})));
     assert_eq!((&shown["stickers"][0]["file_id"], &shown["stickers"][0]["emoji"]), (&second, &json!("🐱")));
     assert_eq!(shown["stickers"][0]["mask_position"]["point"], "eyes");

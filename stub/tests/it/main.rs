@@ -9,6 +9,7 @@ mod contents;
 mod control;
 mod files;
 mod messages;
+mod shape;
 mod shapes;
 mod updates;
 mod uploads;

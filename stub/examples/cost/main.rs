@@ -5,12 +5,15 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement that cannot go on ends; it prints")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+mod crowd;
+mod memory;
+
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
+use crowd::{Crowd, request};
 use floodrig_stub::Limits;
 
 const CONNECTIONS: usize = 32;
@@ -18,6 +21,7 @@ const ROUNDS: usize = 3000;
 const CHATS: usize = 100_000;
 
 fn main() {
+    memory::table();
     let answer = r#"{"ok":true,"result":{"id":1,"is_bot":true,"first_name":"Bot 1","username":"stub_1_bot"}}"#;
     let (bare, bare_thread) = bare_axum(answer);
     let stub = stub();
@@ -30,7 +34,7 @@ fn main() {
         request("sendMessage", &format!(r#"{{"chat_id":{chat},"text":"Round {nth}: 7 of 10 players have finished"}}"#))
     };
     let base = cost(&bare, bare_thread, get_me);
-    println!("{:<28} {:>8} {:>6}", "call", "CPU us", "ratio");
+    println!("\n{:<28} {:>8} {:>6}", "call", "CPU us", "ratio");
     println!("{:<28} {:>8.2} {:>6.2}", "a bare axum route", base, 1.0);
     for (name, spent) in [
         ("getMe", cost(&address, stub_thread, get_me)),
@@ -42,7 +46,7 @@ fn main() {
 
 /// A stub whose answers take no time; the ceiling of the bot is out of reach but held all the same.
 #[expect(clippy::disallowed_methods, reason = "the caller whose epoch it is")]
-fn stub() -> floodrig_stub::Stub {
+pub(crate) fn stub() -> floodrig_stub::Stub {
     let limits =
         Limits { answer_time: Duration::ZERO..=Duration::ZERO, sends_per_second: 1_000_000, ..Limits::default() };
     floodrig_stub::start(limits, TcpListener::bind("127.0.0.1:0").unwrap(), Instant::now(), 1).unwrap()
@@ -68,38 +72,14 @@ fn own_thread_id() -> u32 {
     std::fs::read_link("/proc/thread-self").unwrap().file_name().unwrap().to_str().unwrap().parse().unwrap()
 }
 
-fn request(method: &str, body: &str) -> Vec<u8> {
-    let length = body.len();
-    format!("POST /bot1:a/{method} HTTP/1.1\r\nHost: stub\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
-        .into_bytes()
-}
-
 /// Microseconds of that thread for each call.
 fn cost(address: &str, thread: u32, request: impl Fn(usize) -> Vec<u8>) -> f64 {
-    let mut connections: Vec<_> =
-        (0..CONNECTIONS).map(|_| BufReader::new(TcpStream::connect(address).unwrap())).collect();
-    let mut round = |nth: usize| {
-        for (at, connection) in connections.iter_mut().enumerate() {
-            connection.get_mut().write_all(&request(nth * CONNECTIONS + at)).unwrap();
-        }
-        connections.iter_mut().for_each(skip_response);
-    };
+    let mut crowd = Crowd::connect(address, CONNECTIONS);
+    let mut round = |nth: usize| crowd.round(|at| request(nth * CONNECTIONS + at));
     (0..ROUNDS / 10).for_each(&mut round);
     let before = cpu(thread);
     (0..ROUNDS).for_each(&mut round);
     (cpu(thread) - before) / 1000.0 / (CONNECTIONS * ROUNDS) as f64
-}
-
-fn skip_response(connection: &mut BufReader<TcpStream>) {
-    let (mut line, mut length) = (String::new(), 0);
-    while line != "\r\n" {
-        line.clear();
-        connection.read_line(&mut line).unwrap();
-        if let Some(told) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
-            length = told.trim().parse().unwrap();
-        }
-    }
-    connection.read_exact(&mut vec![0; length]).unwrap();
 }
 
 /// Nanoseconds that a thread has run.
