@@ -43,6 +43,7 @@ pub(crate) fn header() -> Header {
         not_judged: None,
         repeat_with: "floodrig run scenarios/rollover.toml --variant after --seed 7".to_owned(),
         ready_after_ms: Some(120),
+        calibration: None,
     }
 }
 

@@ -12,6 +12,7 @@ pub fn how_measured(header: &Header) -> Vec<String> {
         cores(&header.cores),
         connections(header),
         machine(header),
+        calibration(header),
     ];
     lines.extend(header.cores.note.clone());
     lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
@@ -55,10 +56,18 @@ fn machine(header: &Header) -> String {
     format!("{cpus} x {cpu}, {memory}, {os} {kernel}, floodrig {}", header.versions.floodrig)
 }
 
+fn calibration(header: &Header) -> String {
+    match &header.calibration {
+        Some(calibration) => format!("calibrated right before: {}", calibration.in_words()),
+        None => "not calibrated: `floodrig calibrate` says what the rig can do on these cores".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::recording::Calibration;
 
     #[test]
     fn a_doubting_reader_finds_seed_cores_timeouts_and_machine() {
@@ -71,6 +80,23 @@ mod tests {
         ] {
             assert!(said.contains(words), "{said}");
         }
+    }
+
+    #[test]
+    fn what_the_rig_could_do_is_said_or_that_nobody_asked() {
+        let mut header = fixture::header();
+        assert!(how_measured(&header).iter().any(|line| line.starts_with("not calibrated")));
+        header.calibration = Some(Calibration {
+            connections: 64,
+            requests_per_second: 151_234.4,
+            cpu_us_per_request: Some(5.2),
+            steady_per_second: 2_000,
+            lag_p50_us: Some(61),
+            lag_p99_us: None,
+        });
+        let said = how_measured(&header).join("\n");
+        let words = "151,234 requests/s over 64 connections at 5.2 us of the rig's CPU each; at 2,000/s, lag p50 61 us";
+        assert!(said.contains(words), "{said}");
     }
 
     #[test]

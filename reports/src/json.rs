@@ -27,8 +27,20 @@ struct File<'a> {
 
 /// `summary.json` of a run, with a line break at its end.
 pub fn json(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> String {
+    let file = file(summary, verdict, findings);
+    let mut text = serde_json::to_string_pretty(&file).expect("a summary has only text keys and plain values");
+    text.push('\n');
+    text
+}
+
+/// The same in one line, without its end.
+pub fn json_line(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> String {
+    serde_json::to_string(&file(summary, verdict, findings)).expect("a summary has only text keys and plain values")
+}
+
+fn file<'a>(summary: &'a Summary, verdict: &'a Verdict, findings: &'a [Finding]) -> File<'a> {
     let header = &summary.header;
-    let file = File {
+    File {
         format: FORMAT,
         scenario: &header.scenario,
         variant: header.variant.as_deref(),
@@ -40,10 +52,7 @@ pub fn json(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
         invalid_because: invalid_because(verdict),
         findings,
         summary,
-    };
-    let mut text = serde_json::to_string_pretty(&file).expect("a summary has only text keys and plain values");
-    text.push('\n');
-    text
+    }
 }
 
 fn breaches(verdict: &Verdict) -> &[Breach] {
@@ -97,7 +106,7 @@ mod tests {
         has_keys(file, "acts rig system telegram deliveries observations");
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
-        has_keys(act, "planned ok outcomes late_connect unserved amplification");
+        has_keys(act, "planned ok outcomes late_connect unserved amplification ok_per_second");
         for series in ["response_us", "service_us", "blocked_us", "failed_response_us"] {
             has_keys(&act[series], quantiles);
         }
@@ -134,6 +143,15 @@ mod tests {
             assert_eq!(file["system"][key], Value::Null);
         }
         assert_eq!(file["deliveries"]["lost"], Value::Null);
+    }
+
+    #[test]
+    fn a_line_holds_the_same_as_the_file() {
+        let summary = fixture::summary();
+        let verdict = judge(&summary, &summary.header.budgets);
+        let line = json_line(&summary, &verdict, &[]);
+        assert!(!line.contains('\n'));
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), written(&summary));
     }
 
     #[test]

@@ -83,8 +83,21 @@ pub(crate) fn acts(summary: &Summary) -> Table {
     Table::new("Response time of the acts that succeeded", &head, in_order(summary).map(row).collect())
 }
 
+/// One act and how fast it went.
+pub(crate) fn bench(summary: &Summary) -> Table {
+    let head = ["act", "done", "ok", "ok/s", "p50", "p90", "p99", "p99.9", "max"];
+    let row = |(name, act): (&String, &Act)| {
+        let response = &act.response_us;
+        let quantiles = [response.p50, response.p90, response.p99, response.p999, response.max];
+        let counts = [Value::Count(act.planned), Value::Count(act.ok), Value::number(act.ok_per_second)];
+        let values = counts.into_iter().chain(quantiles.map(Value::quantile));
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    Table::new("Response time", &head, in_order(summary).map(row).collect())
+}
+
 /// Only the classes that occurred.
-fn failures(summary: &Summary) -> Table {
+pub(crate) fn failures(summary: &Summary) -> Table {
     let mut rows = Vec::new();
     for (name, act) in in_order(summary) {
         let late = ("late_connect (succeeded)", act.late_connect);

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use crate::compare::Comparison;
 use crate::how::how_measured;
 use crate::tables::{self, Table};
-use crate::verdict::{Verdict, headline};
+use crate::verdict::{Verdict, VerdictKind, headline};
 use crate::{Finding, Summary};
 
 /// A run for the terminal.
@@ -26,6 +26,22 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
     page += &section("Commonest error lines", &summary.system.commonest_errors());
     page += &section("Last lines on the system's stderr", summary.system.last_words());
     page += &section("Run it again", std::slice::from_ref(&summary.header.repeat_with));
+    page
+}
+
+/// The engine alone, for the terminal: what was done, how it stands, and its numbers.
+pub fn bench_text(summary: &Summary, verdict: &Verdict) -> String {
+    let mut page = title(summary);
+    if verdict.kind() != VerdictKind::Pass {
+        page += &headline(summary, verdict);
+        page += "\n";
+    }
+    page += &reasons(verdict);
+    for table in [tables::bench(summary), tables::failures(summary), tables::rig(summary)] {
+        if !table.rows.is_empty() {
+            page += &drawn(&table);
+        }
+    }
     page
 }
 

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
@@ -16,9 +17,7 @@ pub(crate) struct Json(Box<str>);
 impl Json {
     pub(crate) fn of(value: &impl Serialize) -> Self {
         let mut written = Vec::with_capacity(256);
-        value
-            .serialize(&mut Serializer::with_formatter(&mut written, Ascii(CompactFormatter)))
-            .expect("values of ours have string keys and write into memory");
+        write(&mut written, value);
         Self(String::from_utf8(written).expect("the writer is fed with strings").into_boxed_str())
     }
 
@@ -27,28 +26,39 @@ impl Json {
     }
 }
 
+fn write(to: &mut Vec<u8>, value: &impl Serialize) {
+    let written = value.serialize(&mut Serializer::with_formatter(to, Ascii(CompactFormatter)));
+    written.expect("values of ours have string keys and are written into memory");
+}
+
 impl Serialize for Json {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         serde_json::from_str::<&serde_json::value::RawValue>(&self.0).map_err(serde::ser::Error::custom)?.serialize(to)
     }
 }
 
-/// A call that worked.
+/// A call that worked: its body, but for the last brace.
 #[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) result: Json,
-    /// Only setWebhook and deleteWebhook say anything.
-    pub(crate) description: Option<&'static str>,
-}
+pub(crate) struct Done(Vec<u8>);
 
 #[expect(clippy::unnecessary_wraps, reason = "the last step of every method, all of which may refuse")]
 impl Done {
-    pub(crate) fn of(value: &impl Serialize) -> Result<Self, Refusal> {
-        Ok(Self { result: Json::of(value), description: None })
+    pub(crate) fn of(result: &impl Serialize) -> Result<Self, Refusal> {
+        let mut body = Vec::with_capacity(512);
+        body.extend_from_slice(b"{\"ok\":true,\"result\":");
+        write(&mut body, result);
+        Ok(Self(body))
     }
 
     pub(crate) fn yes() -> Result<Self, Refusal> {
         Self::of(&true)
+    }
+
+    /// True, and a sentence: only setWebhook and deleteWebhook say anything.
+    pub(crate) fn saying(description: &'static str) -> Result<Self, Refusal> {
+        let mut body = b"{\"ok\":true,\"result\":true,\"description\":".to_vec();
+        write(&mut body, &description);
+        Ok(Self(body))
     }
 }
 
@@ -58,11 +68,13 @@ pub(crate) struct Refusal {
     pub(crate) code: u16,
     pub(crate) description: Cow<'static, str>,
     pub(crate) retry_after: Option<u32>,
+    /// Not refused yet: it is to be tried again after this wait.
+    pub(crate) held: Option<Duration>,
 }
 
 impl Refusal {
     fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, description: description.into(), retry_after: None }
+        Self { code, description: description.into(), retry_after: None, held: None }
     }
 
     /// 400; the prefix is added.
@@ -70,10 +82,37 @@ impl Refusal {
         Self::new(400, format!("Bad Request: {}", says.as_ref()))
     }
 
+    /// A refusal of that status in the usual words.
+    pub(crate) fn of(code: u16) -> Self {
+        let says = match code {
+            400 => "Bad Request",
+            401 => "Unauthorized",
+            403 => "Forbidden: bot was blocked by the user",
+            404 => "Not Found",
+            409 => "Conflict",
+            500 => "Internal Server Error",
+            502 => "Bad Gateway",
+            503 => "Service Unavailable",
+            504 => "Gateway Timeout",
+            _ => "Error",
+        };
+        Self::new(code, says)
+    }
+
     /// 429.
     pub(crate) fn too_many(retry_after: u32) -> Self {
         let description = format!("Too Many Requests: retry after {retry_after}");
         Self { retry_after: Some(retry_after), ..Self::new(429, description) }
+    }
+
+    /// 403; the prefix is added.
+    pub(crate) fn forbidden(says: impl AsRef<str>) -> Self {
+        Self::new(403, format!("Forbidden: {}", says.as_ref()))
+    }
+
+    /// No answer yet, but a wait after which the call comes again.
+    pub(crate) fn held(wait: Duration) -> Self {
+        Self { held: Some(wait), ..Self::too_many(1) }
     }
 
     pub(crate) fn conflict(says: &str) -> Self {
@@ -103,18 +142,18 @@ impl Refusal {
 }
 
 /// The body of a response.
-pub(crate) fn body(answer: &Result<Done, Refusal>) -> String {
+pub(crate) fn body(answer: Result<Done, &Refusal>) -> Vec<u8> {
     match answer {
-        Ok(Done { result, description: None }) => ["{\"ok\":true,\"result\":", result.as_str(), "}"].concat(),
-        Ok(Done { result, description: Some(says) }) => {
-            ["{\"ok\":true,\"result\":", result.as_str(), ",\"description\":\"", says, "\"}"].concat()
+        Ok(Done(mut body)) => {
+            body.push(b'}');
+            body
         }
-        Err(refusal) => refused(refusal),
+        Err(refusal) => refused(refusal).into_bytes(),
     }
 }
 
 fn refused(refusal: &Refusal) -> String {
-    let Refusal { code, description, retry_after } = refusal;
+    let Refusal { code, description, retry_after, held: _ } = refusal;
     let description = Json::of(description);
     let description = description.as_str();
     match retry_after {
@@ -157,17 +196,20 @@ mod tests {
 
     #[test]
     fn a_429_tells_its_seconds_in_words_and_in_its_parameters() {
-        let says = body(&Err(Refusal::too_many(37)));
         assert_eq!(
-            says,
+            text(Err(&Refusal::too_many(37))),
             r#"{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 37","parameters":{"retry_after":37}}"#
         );
     }
 
     #[test]
     fn a_result_may_carry_a_description() {
-        let done = Done { result: Json::of(&true), description: Some("Webhook was set") };
-        assert_eq!(body(&Ok(done)), r#"{"ok":true,"result":true,"description":"Webhook was set"}"#);
-        assert_eq!(body(&Done::of(&5)), r#"{"ok":true,"result":5}"#);
+        let set = Done::saying("Webhook was set").unwrap();
+        assert_eq!(text(Ok(set)), r#"{"ok":true,"result":true,"description":"Webhook was set"}"#);
+        assert_eq!(text(Ok(Done::of(&5).unwrap())), r#"{"ok":true,"result":5}"#);
+    }
+
+    fn text(answer: Result<Done, &Refusal>) -> String {
+        String::from_utf8(body(answer)).unwrap()
     }
 }

@@ -13,6 +13,7 @@ mod call;
 mod catalogue;
 mod clock;
 mod entities;
+mod faults;
 mod journal;
 mod limits;
 mod methods;
@@ -26,6 +27,8 @@ mod uploads;
 mod users;
 mod world;
 
+pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::{Limits, spread};
+pub use limits::{AlbumWeight, Limits, Profile, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
+pub use users::UserAction;

@@ -11,11 +11,12 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
+use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
 use crate::limits::Limits;
 use crate::server::{self, Shared};
 use crate::telegram::Telegram;
-use crate::users::{self, Written};
+use crate::users::UserAction;
 use crate::{catalogue, token};
 
 /// A running stub. Dropping it stops it.
@@ -44,6 +45,10 @@ pub enum NotPushed {
     Unwanted,
 }
 
+/// What is buffered of an upload that is read slowly.
+const SLOW_BUFFER: usize = 64 << 10;
+/// A packet of 1500 bytes without its IPv4 and TCP heads.
+const ETHERNET_SEGMENT: u32 = 1460;
 /// How long the thread may take to end.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
 
@@ -52,6 +57,9 @@ const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// It runs on one thread of its own, which inherits the caller's affinity.
 pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
     listener.set_nonblocking(true)?;
+    if limits.upload_bytes_per_second.is_some() {
+        buffer_like_a_network(&listener)?;
+    }
     let address = listener.local_addr()?;
     let ceilings = limits.describe();
     let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
@@ -73,6 +81,14 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     })?;
     let thread_id = id.recv().ok().flatten();
     Ok(Stub { shared, ceilings, address, thread: Some(thread), thread_id, stop, ended: Mutex::new(ended) })
+}
+
+/// Over loopback's segments of 64 KiB both kernels would swallow megabytes of a slow upload before its sender
+/// felt anything. With the segments of an Ethernet both sides buffer what they would buffer for Telegram.
+fn buffer_like_a_network(listener: &TcpListener) -> io::Result<()> {
+    let socket = socket2::SockRef::from(listener);
+    socket.set_recv_buffer_size(SLOW_BUFFER)?;
+    socket.set_tcp_mss(ETHERNET_SEGMENT)
 }
 
 impl Stub {
@@ -108,12 +124,23 @@ impl Stub {
 
     /// A user writes a text into a chat of a bot; both are made when they are new. Returns the `update_id`.
     pub fn write(&self, bot_token: &str, chat: i64, user: i64, text: &str) -> Result<i64, NotPushed> {
+        self.act(bot_token, &UserAction::Message { chat_id: chat, user_id: user, text: text.to_owned() })
+    }
+
+    /// A user does something that the bot gets an update of. Returns the `update_id`.
+    pub fn act(&self, bot_token: &str, action: &UserAction) -> Result<i64, NotPushed> {
         let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
-        let now = self.shared.clock.now();
-        let written = Written { bot, chat, user, text };
-        let pushed = users::write(&mut self.shared.telegram(), now, self.shared.clock.unix(now), written);
-        self.shared.post.notify_one();
-        pushed.ok_or(NotPushed::Unwanted)
+        self.shared.do_as_user(bot, action).ok_or(NotPushed::Unwanted)
+    }
+
+    /// Orders a fault; those ordered before come first.
+    pub fn order(&self, fault: Fault) {
+        self.shared.telegram().faults.order(fault);
+    }
+
+    /// Takes back every fault that was ordered.
+    pub fn clear_faults(&self) {
+        self.shared.telegram().faults.clear();
     }
 
     /// The kernel's id of the stub's thread, so that its CPU time can be charged apart.

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
-use crate::journal::{CallCounts, Journal};
-use crate::limits::Limits;
+use crate::faults::{Faults, Strike, Then};
+use crate::journal::{CallCounts, Journal, Sent};
+use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
 use crate::throttle::Throttle;
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
-use crate::world::World;
+use crate::world::{Found, Shown, World};
 
 /// The stub's state.
 #[derive(Debug)]
@@ -24,12 +25,19 @@ pub(crate) struct Telegram {
     pub(crate) throttle: Throttle,
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
+    pub(crate) faults: Faults,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
 
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
+
+/// The server retries by itself for so long (`total_timeout_limit`, `NetQueryCreator.cpp` of
+/// <https://github.com/tdlib/td>).
+const LONGEST_HELD: Duration = Duration::from_secs(8);
+/// How many messages one read of what was sent shows.
+const MOST_SHOWN: usize = 1000;
 
 impl Telegram {
     pub(crate) fn new(limits: Limits, seed: u64) -> Self {
@@ -39,6 +47,7 @@ impl Telegram {
             uploads: Uploads::new(&limits),
             inboxes: Inboxes::default(),
             journal: Journal::default(),
+            faults: Faults::default(),
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }
@@ -48,7 +57,9 @@ impl Telegram {
     pub(crate) fn answer(&mut self, call: &Call, now: Duration, date: i64) -> Result<Done, Refusal> {
         self.meet(call.bot);
         let answer = methods::answer(&mut Turn { call, telegram: self, now, date });
-        self.journal.answered(now, call.method, status(&answer));
+        if answer.as_ref().err().is_none_or(|refusal| refusal.held.is_none()) {
+            self.journal.answered(now, call.method, status(&answer));
+        }
         answer
     }
 
@@ -60,6 +71,35 @@ impl Telegram {
             inbox.kinds = kinds;
         }
         inbox.ask(now, poll)
+    }
+
+    /// What was ordered to happen to a call.
+    pub(crate) fn strike(&mut self, call: &Call, now: Duration) -> Option<Strike> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let strike = self.faults.strike(call.method.name(), call.params.integer("chat_id"))?;
+        match &strike.then {
+            Then::Answer => {}
+            Then::Refuse(refusal) => self.journal.answered(now, call.method, refusal.code),
+            // No answer has no status; 0 counts as an error.
+            Then::Reset | Then::Hang => self.journal.answered(now, call.method, 0),
+        }
+        Some(strike)
+    }
+
+    /// What a bot sent after the cursor: each message as it is now, with its own cursor.
+    pub(crate) fn sent(&mut self, bot: i64, cursor: u64) -> Vec<(u64, Value)> {
+        let sent: Vec<Sent> = self.journal.sent_since(bot, cursor).take(MOST_SHOWN).copied().collect();
+        let shown = sent.into_iter().map(|sent| {
+            let chat = self.world.chat(sent.chat);
+            let message = match self.world.find(bot, &chat, sent.message) {
+                Found::Message(message) => json!(Shown { message, chat: &chat, reply_to: None }),
+                Found::Forgotten | Found::Nowhere => json!({ "message_id": sent.message, "chat": chat }),
+            };
+            (sent.cursor, message)
+        });
+        shown.collect()
     }
 
     /// A bot's inbox exists from its first call on.
@@ -123,6 +163,33 @@ impl Telegram {
             worst_minute_group_accepted: u64::from(worst.minute_accepted),
             ..self.journal.take()
         }
+    }
+
+    /// How long a call may be held in place of a 429.
+    pub(crate) fn patience(&self) -> Duration {
+        if self.limits.absorb_short_waits { LONGEST_HELD } else { Duration::ZERO }
+    }
+
+    /// How many messages an album of that many items counts as.
+    pub(crate) fn album_weight(&self, items: usize) -> u32 {
+        match self.limits.album {
+            AlbumWeight::Items => items as u32,
+            AlbumWeight::One => 1,
+        }
+    }
+
+    /// Whether a chat is there only once somebody wrote in it.
+    pub(crate) fn refuses_unknown_chats(&self) -> bool {
+        self.limits.unknown_chats == UnknownChats::Refuse
+    }
+
+    pub(crate) fn poll_batch(&self) -> Duration {
+        self.limits.poll_batch
+    }
+
+    /// A number that chance gives.
+    pub(crate) fn chance(&mut self, range: std::ops::RangeInclusive<i64>) -> i64 {
+        self.random.random_range(range)
     }
 
     fn draw(&mut self, range: impl FnOnce(&Limits) -> std::ops::RangeInclusive<Duration>) -> Duration {

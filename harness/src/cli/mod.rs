@@ -1,5 +1,7 @@
 //! The command line: one file per subcommand. Only here is anything printed, and only `main` exits.
 
+mod bench;
+mod calibrate;
 mod comparison;
 mod complaints;
 mod errands;
@@ -11,7 +13,9 @@ mod report;
 mod run;
 mod schema;
 mod sign;
+mod stub;
 mod table;
+mod url;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,6 +52,12 @@ enum Command {
     Plan(plan::Args),
     /// Render a recording again
     Report(report::Args),
+    /// Run the stub of Telegram alone
+    Stub(stub::Args),
+    /// Load one URL with the engine alone: a closed loop, or an open one at a steady rate
+    Bench(bench::Args),
+    /// Measure what the rig itself can do on this machine
+    Calibrate(calibrate::Args),
     /// Print signed initData of made-up players
     Sign(sign::Args),
     /// Print the JSON schema of scenario files
@@ -73,6 +83,9 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args).into(),
         Command::Plan(args) => plan::run(&args).into(),
         Command::Report(args) => report::run(&args).into(),
+        Command::Stub(args) => stub::run(&args).into(),
+        Command::Bench(args) => bench::run(&args).into(),
+        Command::Calibrate(args) => calibrate::run(&args).into(),
         Command::Sign(args) => sign::run(&args).into(),
         Command::Schema => schema::run().into(),
         Command::Keeper => keeper::main(),

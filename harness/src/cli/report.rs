@@ -71,7 +71,8 @@ pub(super) fn run(args: &Args) -> Exit {
 pub(super) fn show(rendered: &Rendered) {
     let report = rendered.dir.join("report.html");
     // A closed standard output takes the text with it; the files are there.
-    drop(writeln!(io::stdout(), "{}\nreport: {}", rendered.text, report.display()));
+    let exit = Exit::from(rendered.verdict.kind()).code();
+    drop(writeln!(io::stdout(), "{}\nreport: {} (exit {exit})", rendered.text, report.display()));
 }
 
 /// Reads `dir`'s recording, judges it by its own budgets and writes every rendering beside it.

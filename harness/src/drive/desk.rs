@@ -15,7 +15,7 @@ use crate::plan::{Arrival, Plan};
 
 use super::Job;
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands};
+use super::floor::{Ended, Floor, Hands, Rules};
 use super::handles::most_open;
 use super::judge::{Accepted, judge, wants};
 use super::request::Requests;
@@ -47,7 +47,8 @@ impl Desk {
         let crowd = &job.scenario.crowd;
         let endpoint =
             Endpoint { address: job.target.address, connect_timeout: crowd.connect_timeout, timeout: crowd.timeout };
-        let floor = Floor::new(Arc::clone(&job.plan), job.load_from, most_open(), job.sink);
+        let rules = Rules { pace: job.pace, connections: crowd.connections, most_open: most_open() };
+        let floor = Floor::new(Arc::clone(&job.plan), job.load_from, rules, job.sink);
         let plan = Arc::clone(&job.plan);
         Self {
             clock: Clock::since(job.epoch),
@@ -74,7 +75,7 @@ impl Desk {
 
     /// Whether every planned act has its sample.
     pub(super) fn is_done(&self) -> bool {
-        self.floor.borrow().sink.samples() == self.plan.arrivals.len() as u64
+        self.floor.borrow().is_done()
     }
 
     /// Gives every act that has not ended its sample.
@@ -99,6 +100,10 @@ impl Desk {
         let next = self.floor.borrow_mut().end(index, hands, &ended);
         if self.is_done() {
             self.done.notify_one();
+        }
+        if !matches!(ended.outcome, Outcome::Ok { .. }) {
+            // What cannot be sent fails without waiting for anything; the others must have their turn all the same.
+            tokio::task::yield_now().await;
         }
         next
     }

@@ -9,8 +9,10 @@ use floodrig_reports::recording::{Outcome, Sample};
 use crate::exchange::Connection;
 use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
+use crate::scenario::Connections;
 
 use super::course::Course;
+use super::pace::Pace;
 use super::request::Captured;
 
 /// All players and the schedule.
@@ -18,13 +20,28 @@ pub(super) struct Floor {
     plan: Arc<Plan>,
     course: Course,
     load_from: Duration,
+    rules: Rules,
     players: Vec<Standing>,
+    /// Connections that wait for anybody, where they are shared.
+    idle: Vec<Connection>,
+    /// Acts to be recorded: those of the plan, and one for each time that one is due again.
+    planned: u64,
     /// Arrivals before this one have come due.
     cursor: u32,
-    most_open: u64,
     open: u64,
     pub(super) counts: Counts,
     pub(super) sink: Intervals,
+}
+
+/// What a floor goes by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Whether the plan is done once, or again and again.
+    pub(super) pace: Pace,
+    /// Whose connections are.
+    pub(super) connections: Connections,
+    /// How many may be open at once.
+    pub(super) most_open: u64,
 }
 
 /// What is counted beside the samples.
@@ -71,10 +88,25 @@ pub(super) struct Ended {
 }
 
 impl Floor {
-    pub(super) fn new(plan: Arc<Plan>, load_from: Duration, most_open: u64, sink: Intervals) -> Self {
-        let players = plan.players.iter().map(|_| Standing::default()).collect();
-        let course = Course::of(&plan.arrivals);
-        Self { plan, course, load_from, players, cursor: 0, most_open, open: 0, counts: Counts::default(), sink }
+    pub(super) fn new(plan: Arc<Plan>, load_from: Duration, rules: Rules, sink: Intervals) -> Self {
+        Self {
+            course: Course::of(&plan.arrivals),
+            load_from,
+            rules,
+            players: plan.players.iter().map(|_| Standing::default()).collect(),
+            idle: Vec::new(),
+            planned: plan.arrivals.len() as u64,
+            cursor: 0,
+            open: 0,
+            counts: Counts::default(),
+            sink,
+            plan,
+        }
+    }
+
+    /// Whether every act has its sample.
+    pub(super) fn is_done(&self) -> bool {
+        self.sink.samples() == self.planned
     }
 
     /// When the next arrival is due.
@@ -105,13 +137,18 @@ impl Floor {
         let player = &mut self.players[arrival.player as usize];
         let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
         let captured = captured.map(|at| player.captured.swap_remove(at).1).unwrap_or_default();
-        Hands { connection: player.connection.take(), captured }
+        let connection = match self.rules.connections {
+            Connections::Player => player.connection.take(),
+            Connections::Shared => self.idle.pop(),
+            Connections::Fresh => None,
+        };
+        Hands { connection, captured }
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
     pub(super) fn begin(&mut self, index: u32, hands: &Hands, now: Duration) -> Result<(), Outcome> {
         if hands.connection.is_none() {
-            if self.open >= self.most_open {
+            if self.open >= self.rules.most_open {
                 self.counts.capped += 1;
                 return Err(Outcome::Abandoned);
             }
@@ -125,10 +162,11 @@ impl Floor {
     }
 
     /// Ends an act, records its sample, and says what the same player does at once: an act that came due meanwhile.
-    pub(super) fn end(&mut self, index: u32, mut hands: Hands, ended: &Ended) -> Option<u32> {
+    pub(super) fn end(&mut self, index: u32, hands: Hands, ended: &Ended) -> Option<u32> {
         let arrival = self.arrival(index);
         let sample = self.sample(index, ended);
-        let following = self.course.following(index);
+        let again = self.rules.pace.is_due_again(ended.at.saturating_sub(self.load_from));
+        let following = if again { Some(index) } else { self.course.following(index) };
         let player = &mut self.players[arrival.player as usize];
         let begun = player.busy.is_some_and(|busy| busy.started.is_some());
         let was_open = begun || hands.connection.is_some();
@@ -136,15 +174,30 @@ impl Floor {
         if !self.course.ends_visit(index) && !hands.captured.is_empty() {
             player.captured.push((arrival.visit, hands.captured));
         }
-        player.connection = hands.connection.take().filter(|_| following.is_some());
-        self.open -= u64::from(was_open && player.connection.is_none());
+        let next = following.filter(|next| *next < self.cursor);
+        player.busy = next.map(|arrival| Busy { arrival, started: None });
+        let kept = self.keep(arrival.player, hands.connection, following.is_some());
+        self.open -= u64::from(was_open && !kept);
         if begun {
             self.sink.end();
         }
-        let next = following.filter(|next| *next < self.cursor);
-        player.busy = next.map(|arrival| Busy { arrival, started: None });
         self.sink.record(&sample);
+        if again {
+            self.planned += 1;
+            self.sink.offer(arrival.act, ended.at);
+        }
         next
+    }
+
+    /// Keeps a connection for whoever may use it next; one that nobody will is closed.
+    fn keep(&mut self, player: u32, connection: Option<Connection>, goes_on: bool) -> bool {
+        let Some(connection) = connection else { return false };
+        match self.rules.connections {
+            Connections::Player if goes_on => self.players[player as usize].connection = Some(connection),
+            Connections::Shared => self.idle.push(connection),
+            Connections::Player | Connections::Fresh => return false,
+        }
+        true
     }
 
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
@@ -152,6 +205,7 @@ impl Floor {
     pub(super) fn end_all(&mut self, in_flight: Outcome, now: Duration) {
         let cut = Ended { at: now, outcome: in_flight, tries: 1 };
         let never = Ended { at: now, outcome: Outcome::Abandoned, tries: 0 };
+        self.rules.pace = self.rules.pace.ended();
         let busy: Vec<Busy> = self.players.iter().filter_map(|player| player.busy).collect();
         for Busy { arrival, started } in busy {
             let mut next = self.end(arrival, Hands::default(), if started.is_some() { &cut } else { &never });
@@ -177,7 +231,7 @@ impl Floor {
         Sample {
             act: arrival.act,
             player: arrival.player,
-            scheduled: self.load_from + arrival.at,
+            scheduled: self.rules.pace.due(self.load_from + arrival.at, player.free),
             free: player.free,
             started: started.unwrap_or(ended.at),
             ended: ended.at,
@@ -196,6 +250,10 @@ mod tests {
 
     /// One arrival for each of two players, and then another of the first, all due at once.
     fn floor(most_open: u64) -> Floor {
+        floor_by(Rules { pace: Pace::Planned, connections: Connections::Player, most_open })
+    }
+
+    fn floor_by(rules: Rules) -> Floor {
         let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
         let plan = Plan {
             acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
@@ -207,7 +265,7 @@ mod tests {
         let (rows, _) = sync_channel(1);
         let second = Duration::from_secs(1);
         let sink = Intervals::new(vec!["act".to_owned()], Duration::ZERO, second, rows, Arc::default());
-        Floor::new(Arc::new(plan), Duration::ZERO, most_open, sink)
+        Floor::new(Arc::new(plan), Duration::ZERO, rules, sink)
     }
 
     fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
@@ -263,5 +321,35 @@ mod tests {
             floor.end_all(Outcome::Timeout, Duration::from_millis(5));
             assert_eq!(floor.sink.samples(), 3, "{begun} begun");
         }
+    }
+
+    #[test]
+    fn an_act_that_ended_in_time_is_due_again_at_once_and_a_later_one_is_not() {
+        let until = Duration::from_millis(10);
+        let again = Rules { pace: Pace::Again { until }, connections: Connections::Player, most_open: 9 };
+        let mut floor = floor_by(again);
+        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
+        let mut end = |ms| {
+            begin(&mut floor, 0).unwrap();
+            let ended = Ended { at: Duration::from_millis(ms), outcome: Outcome::Closed, tries: 1 };
+            (floor.end(0, Hands::default(), &ended), floor.planned)
+        };
+        assert_eq!(end(4), (Some(0), 4));
+        assert_eq!(end(9), (Some(0), 5));
+        assert_eq!(end(10), (None, 5));
+        floor.end_all(Outcome::Timeout, until);
+        assert!(floor.is_done());
+    }
+
+    #[test]
+    fn a_closed_loop_that_is_stopped_goes_round_no_more() {
+        let until = Duration::from_secs(3600);
+        let again = Rules { pace: Pace::Again { until }, connections: Connections::Player, most_open: 9 };
+        let mut floor = floor_by(again);
+        while let Some(index) = floor.take_due(Duration::ZERO) {
+            begin(&mut floor, index).unwrap();
+        }
+        floor.end_all(Outcome::Abandoned, Duration::from_millis(1));
+        assert!(floor.is_done());
     }
 }

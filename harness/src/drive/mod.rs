@@ -1,4 +1,5 @@
-//! Open loop: every arrival is fired when it is due, however slow the last one was.
+//! Open loop: every arrival is fired when it is due, however slow the last one was. A closed loop is the same with
+//! another [`Pace`].
 //!
 //! [`drive`] owns the calling thread until the load is over. An act is sent at the later of its planned instant and
 //! the end of the same player's previous act; `scheduled` comes from the plan and never from a clock. Whatever
@@ -14,6 +15,7 @@ mod desk;
 mod floor;
 mod handles;
 mod judge;
+mod pace;
 mod request;
 mod source;
 #[cfg(test)]
@@ -30,6 +32,8 @@ use std::time::{Duration, Instant};
 use floodrig_reports::recording::Outcome;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::time::MissedTickBehavior;
+
+pub use self::pace::Pace;
 
 use self::alarm::Alarm;
 use self::desk::Desk;
@@ -50,6 +54,8 @@ pub struct Job {
     pub scenario: Arc<Scenario>,
     /// What is sent, and when.
     pub plan: Arc<Plan>,
+    /// Whether the plan is done once, or again and again.
+    pub pace: Pace,
     /// Where to.
     pub target: Target,
     /// `{bot.token}`.
@@ -123,8 +129,7 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
     let stop = Arc::clone(&job.stop);
-    let drain_at =
-        job.load_from + job.plan.arrivals.last().map_or(Duration::ZERO, |last| last.at) + job.scenario.crowd.timeout;
+    let drain_at = job.load_from + job.pace.length(&job.plan) + job.scenario.crowd.timeout;
     let desk = Rc::new(Desk::new(job));
     let end = runtime.block_on(pace(&desk, &stop, drain_at)).map_err(DriveError::Timer)?;
     Ok(finish(&desk, end))

@@ -13,7 +13,7 @@ use crate::exchange::rough::{Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
-use crate::scenario::{Arrive, Body, Piece, Shows, Sign, Slot, Step, Template};
+use crate::scenario::{Arrive, Body, Connections, Piece, Shows, Sign, Slot, Step, Template};
 
 /// Longer than any load of a test takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,6 +30,8 @@ struct Load {
     stop: Arc<AtomicBool>,
     expected: Option<SyncSender<Expected>>,
     progress: Arc<Progress>,
+    pace: Pace,
+    connections: Connections,
 }
 
 /// What a load came to.
@@ -59,7 +61,17 @@ fn apart(at: impl IntoIterator<Item = u64>) -> Load {
 
 fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
     let (stop, progress) = (Arc::default(), Arc::default());
-    Load { steps: vec![get("act")], arrivals, timeout: PATIENCE, init_data: None, stop, expected: None, progress }
+    Load {
+        steps: vec![get("act")],
+        arrivals,
+        timeout: PATIENCE,
+        init_data: None,
+        stop,
+        expected: None,
+        progress,
+        pace: Pace::Planned,
+        connections: Connections::Player,
+    }
 }
 
 impl Load {
@@ -76,6 +88,7 @@ impl Load {
         journey.init_data = self.init_data.clone();
         let mut scenario = scenario(vec![journey]);
         (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout);
+        scenario.crowd.connections = self.connections;
         scenario
     }
 
@@ -103,6 +116,7 @@ impl Load {
         let driven = drive(Job {
             scenario,
             plan,
+            pace: self.pace,
             target: Target { address, host: "system.test".to_owned() },
             bot_token: "1:A".to_owned(),
             signed: Arc::new(signed),
@@ -112,12 +126,16 @@ impl Load {
             expected: self.expected.clone(),
             sink,
         });
-        Outcome::of(driven.unwrap(), &queue, self.arrivals.len() as u64)
+        let planned = match self.pace {
+            Pace::Planned => Some(self.arrivals.len() as u64),
+            Pace::Again { .. } => None,
+        };
+        Outcome::of(driven.unwrap(), &queue, planned)
     }
 }
 
 impl Outcome {
-    fn of(driven: Driven, queue: &Receiver<Row>, planned: u64) -> Self {
+    fn of(driven: Driven, queue: &Receiver<Row>, planned: Option<u64>) -> Self {
         let rows: Vec<Row> = queue.iter().collect();
         let mut total = ActInterval::default();
         let mut end = 20_000;
@@ -128,6 +146,7 @@ impl Outcome {
             interval.acts.values().for_each(|act| add(&mut total, act));
         }
         let of_total = total.ok + failures(&total.outcomes).values().sum::<u64>();
+        let planned = planned.unwrap_or(total.offered);
         assert_eq!((driven.samples, of_total), (planned, planned), "each planned act has its sample");
         Self { driven, rows, total }
     }
@@ -348,4 +367,41 @@ fn what_a_successful_act_shows_is_announced_and_a_full_queue_is_counted() {
     assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, Awaited::Version(12)));
     assert!(expected.scheduled == 20 * MILLISECOND && expected.ended > expected.scheduled);
     assert_eq!((outcome.driven.expected_dropped, told.try_recv().is_err()), (1, true));
+}
+
+#[test]
+fn shared_connections_are_used_again_by_whoever_comes_next() {
+    for (connections, expected) in [(Connections::Shared, 1), (Connections::Fresh, 3), (Connections::Player, 3)] {
+        let opened = Arc::new(Mutex::new(0));
+        let most = Arc::clone(&opened);
+        let server = Rough::serve(move |which| {
+            let mut most = most.lock().unwrap();
+            *most = (which.connection + 1).max(*most);
+            Manner::Answer(vec![ok("")])
+        });
+        let outcome = Load { connections, ..apart([0, 200, 400]) }.against(server.address);
+        assert_eq!((outcome.total.ok, *opened.lock().unwrap()), (3, expected), "{connections:?}");
+        assert_eq!(outcome.driven.open_peak, 1, "{connections:?}");
+    }
+}
+
+#[test]
+fn a_closed_loop_goes_round_until_its_time_is_over_and_counts_every_act() {
+    let server = Rough::always(Manner::Slowly(5 * MILLISECOND, ok("")));
+    let pace = Pace::Again { until: 200 * MILLISECOND };
+    let outcome = Load { pace, ..apart([0, 0, 0]) }.against(server.address);
+    assert_eq!(outcome.driven.end, End::Complete);
+    assert_eq!((outcome.total.offered, outcome.total.requests), (outcome.total.ok, server.received()));
+    assert!((6..=120).contains(&outcome.total.ok), "{}", outcome.total.ok);
+    assert_eq!((outcome.driven.open_peak, outcome.total.blocked.max_us()), (3, Some(0)));
+    // An act is due when its player is free, so that nothing but the answer is waited for.
+    assert!(outcome.total.response.quantile_us(0.5).unwrap() < 100_000);
+}
+
+#[test]
+fn a_closed_loop_against_nobody_ends_with_its_time() {
+    let pace = Pace::Again { until: 50 * MILLISECOND };
+    let outcome = Load { pace, ..apart([0, 0]) }.against(nobody().address);
+    assert_eq!((outcome.driven.end, outcome.total.requests), (End::Complete, 0));
+    assert!(outcome.failures()["refused"] >= 2);
 }

@@ -48,6 +48,7 @@ pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
         crowd: Crowd {
             groups: 3,
             players_per_group: 10,
+            connections: crate::scenario::Connections::Player,
             connect_timeout: SECOND,
             timeout: SECOND,
             settle: SECOND,

@@ -50,6 +50,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> H
         not_judged: not_judged(shared, order.quick),
         repeat_with: order.repeat_with.clone(),
         ready_after_ms: None,
+        calibration: None,
     }
 }
 
@@ -59,10 +60,7 @@ fn how(order: &Order, ceilings: Vec<String>) -> How {
         connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
         timeout_ms: crowd.timeout.as_millis() as u64,
         settle_ms: crowd.settle.as_millis() as u64,
-        connections:
-            "one keep-alive connection per player, opened at its first act; a kept one that closes before any \
-                      byte of an answer is retried once on a fresh one"
-                .to_owned(),
+        connections: crowd.connections.in_words().to_owned(),
         ceilings,
         quick: order.quick,
     }

@@ -11,10 +11,10 @@ use floodrig_stub::Stub;
 
 use super::trouble::Trouble;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig};
-use crate::drive::{DriveError, Driven, End, Job, Target, drive};
+use super::{Live, News, Rig, Speedometer};
+use crate::drive::{DriveError, Driven, End, Job, Pace, Target, drive};
 use crate::init_data::Signed;
-use crate::record::{Intervals, Standing, interval_length};
+use crate::record::{Intervals, interval_length};
 use crate::scenario::Ready;
 use crate::system::System;
 use crate::vitals::{Observed, Observer, Subject};
@@ -53,7 +53,7 @@ pub(super) fn load(
     signed.wait(ground.load_length(), LEAD / 2);
     let (watching, job) = prepare(rig, stub, Arc::new(signed), load_from)?;
     event(rig, load_from, EventKind::LoadStarted, "the load");
-    let mut teller = Teller { rig, load_from, load_to, before: Vec::new() };
+    let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     settle(rig, &watching, system, || teller.tell("settle", tell));
@@ -104,6 +104,7 @@ fn prepare(
     let job = Job {
         scenario: Arc::clone(scenario),
         plan: Arc::clone(&ground.plan),
+        pace: Pace::Planned,
         target: target(ground.port),
         bot_token: ground.bot_token.to_owned(),
         signed,
@@ -160,36 +161,19 @@ fn seal(driven: &Driven, watched: Watched, observed: &Observed) -> Seal {
     }
 }
 
-/// Turns the counts into what a person sees.
+/// Tells how the load goes.
 struct Teller<'a> {
     rig: &'a Rig<'a>,
     load_from: Duration,
     load_to: Duration,
-    /// The counts over the last second, oldest first.
-    before: Vec<(Duration, Standing)>,
+    speed: Speedometer,
 }
 
 impl Teller<'_> {
     fn tell(&mut self, phase: &'static str, to: &mut dyn FnMut(News<'_>)) {
-        let at = self.rig.ground.clock.now();
-        let standing = self.rig.progress.standing();
-        self.before.retain(|(then, _)| at.saturating_sub(*then) <= Duration::from_secs(1));
-        let (then, old) = self.before.first().copied().unwrap_or((at, standing));
-        let seconds = at.saturating_sub(then).as_secs_f64().max(TELL_EVERY.as_secs_f64());
-        let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
-        to(News::Live(Live {
-            phase,
-            at: at.saturating_sub(self.load_from),
-            of: self.load_to.saturating_sub(self.load_from),
-            offered_per_second: rate(standing.offered, old.offered),
-            done_per_second: rate(standing.ok + standing.failed, old.ok + old.failed),
-            in_flight: standing.in_flight,
-            failed: standing.failed,
-            p99: standing.p99,
-            throttled: standing.throttled,
-            rss_bytes: standing.rss_bytes,
-        }));
-        self.before.push((at, standing));
+        let now = self.rig.ground.clock.now();
+        let (at, of) = (now.saturating_sub(self.load_from), self.load_to.saturating_sub(self.load_from));
+        to(News::Live(Live { phase, at, of, ..self.speed.read(now, self.rig.progress.standing()) }));
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
 
+mod calibrated;
 mod ground;
 mod header;
 mod load;
@@ -16,10 +17,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
-use floodrig_reports::recording::{Ending, FILE_NAME, Header, Logs, Row, Seal};
+use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
 
-pub use news::{Live, News};
+pub use news::{Live, News, Speedometer};
 pub use trouble::RunError;
 
 use self::ground::Ground;
@@ -50,10 +51,11 @@ pub struct Order {
 pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result<(), RunError> {
     let ground = Ground::survey(order)?;
     let _pinned = ground.pin_rig()?;
+    let calibration = calibrated::calibrated(order, &ground, stop, tell)?;
     fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
-    let rig = Rig { order, ground: &ground, progress, rows: recorder.rows(), stop };
+    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -74,6 +76,7 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
 struct Rig<'a> {
     order: &'a Order,
     ground: &'a Ground,
+    calibration: Option<Calibration>,
     progress: Arc<Progress>,
     rows: SyncSender<Row>,
     stop: &'a Stop,
@@ -82,7 +85,7 @@ struct Rig<'a> {
 impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let stub = self.start_stub(tell)?;
-        let header = header::of_run(self.order, self.ground, stub.ceilings());
+        let header = self.header(&stub);
         let system = match self.start_system(&stub, tell) {
             Ok(system) => system,
             Err(cause) => return Err(self.not_started(header, cause)),
@@ -138,6 +141,11 @@ impl Rig<'_> {
         }
         tell(News::Fact("pre-flight: a signed player was accepted"));
         load::load(self, header, stub, system, tell)
+    }
+
+    fn header(&self, stub: &Stub) -> Header {
+        let header = header::of_run(self.order, self.ground, stub.ceilings());
+        Header { calibration: self.calibration.clone(), ..header }
     }
 
     fn end(&self, ending: Ending, logs: Logs) {

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use crate::record::Standing;
+
+/// Rates over less than this, in seconds, would leap.
+const SHORTEST: f64 = 0.25;
+
 /// One piece of news.
 #[derive(Debug, Clone, Copy)]
 pub enum News<'a> {
@@ -36,4 +41,51 @@ pub struct Live {
     pub throttled: u64,
     /// Memory of the system's process tree, as last seen.
     pub rss_bytes: Option<u64>,
+}
+
+/// Turns the counts into what a person sees: rates over the last second.
+#[derive(Debug, Default)]
+pub struct Speedometer {
+    /// The counts over the last second, oldest first.
+    before: Vec<(Duration, Standing)>,
+}
+
+impl Speedometer {
+    /// How it goes at `at`, which is told several times a second; the phase and its length are the caller's to say.
+    pub fn read(&mut self, at: Duration, standing: Standing) -> Live {
+        self.before.retain(|(then, _)| at.saturating_sub(*then) <= Duration::from_secs(1));
+        let (then, old) = self.before.first().copied().unwrap_or((at, standing));
+        let seconds = at.saturating_sub(then).as_secs_f64().max(SHORTEST);
+        let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
+        self.before.push((at, standing));
+        Live {
+            offered_per_second: rate(standing.offered, old.offered),
+            done_per_second: rate(standing.ok + standing.failed, old.ok + old.failed),
+            in_flight: standing.in_flight,
+            failed: standing.failed,
+            p99: standing.p99,
+            throttled: standing.throttled,
+            rss_bytes: standing.rss_bytes,
+            ..Live::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_those_of_the_last_second() {
+        let mut speedometer = Speedometer::default();
+        let mut read = |ms, offered| {
+            let standing = Standing { offered, ok: offered / 2, ..Standing::default() };
+            let live = speedometer.read(Duration::from_millis(ms), standing);
+            (live.offered_per_second.round() as u64, live.done_per_second.round() as u64)
+        };
+        assert_eq!(read(0, 10), (0, 0));
+        assert_eq!(read(500, 60), (100, 50));
+        assert_eq!(read(1_000, 110), (100, 50));
+        assert_eq!(read(1_500, 1_060), (1_000, 500));
+    }
 }

@@ -10,7 +10,7 @@ use floodrig_reports::recording::{Outcome, Row, Sample};
 use super::Rig;
 use super::load::target;
 use super::trouble::Trouble;
-use crate::drive::{Job, drive};
+use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
@@ -32,6 +32,7 @@ pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
     drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
         plan,
+        pace: Pace::Planned,
         target: target(ground.port),
         bot_token: ground.bot_token.to_owned(),
         signed: Arc::new(signed),

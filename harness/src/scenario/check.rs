@@ -103,6 +103,7 @@ fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) ->
     Crowd {
         groups: file.groups,
         players_per_group: file.players_per_group,
+        connections: file.connections,
         connect_timeout: file.connect_timeout,
         timeout: file.timeout,
         settle: file.settle,

@@ -10,6 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::connections::Connections;
 use super::number_or_list::NumberOrList;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
@@ -95,6 +96,9 @@ pub(super) struct CrowdTable {
     pub(super) groups: u32,
     /// How many players in each.
     pub(super) players_per_group: u32,
+    /// Whose connections are.
+    #[serde(default)]
+    pub(super) connections: Connections,
     /// How long a handshake may take.
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]

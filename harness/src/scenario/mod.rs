@@ -17,6 +17,7 @@ use floodrig_stub::Limits;
 mod body;
 mod check;
 mod complaint;
+mod connections;
 mod file;
 mod journey;
 mod merge;
@@ -35,6 +36,7 @@ mod words;
 mod tests;
 
 pub use complaint::Complaint;
+pub use connections::Connections;
 pub use schema::schema;
 pub use source::{Source, Unreadable};
 pub use template::{Piece, Slot, Template};
@@ -164,6 +166,8 @@ pub struct Crowd {
     pub groups: u32,
     /// How many players in each.
     pub players_per_group: u32,
+    /// Whose connections are.
+    pub connections: Connections,
     /// How long a handshake may take.
     pub connect_timeout: Duration,
     /// How long an answer may take once connected.

@@ -9,6 +9,7 @@ mod line;
 mod listen;
 mod machine;
 mod observer;
+mod own;
 mod patience;
 mod probe;
 mod processes;
@@ -16,3 +17,4 @@ mod stalls;
 
 pub use machine::machine;
 pub use observer::{Observed, Observer, Subject};
+pub use own::OwnUse;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stall, Vital};
 
-use super::cpu::{self, Counters};
 use super::listen::ListenQueue;
+use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::Processes;
 use crate::system::Clock;
@@ -78,9 +78,7 @@ impl Observer {
             processes: processes(),
             queue: queue.ok(),
             gauge,
-            counters: Counters::read(),
-            rig_cores: subject.rig_cores,
-            stub_threads: subject.stub_threads,
+            own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,
             dropped: 0,
         };
@@ -109,9 +107,7 @@ struct Observing {
     processes: Processes,
     queue: Option<ListenQueue>,
     gauge: Option<Arc<AtomicU64>>,
-    counters: Option<Counters>,
-    rig_cores: Vec<u32>,
-    stub_threads: Vec<u32>,
+    own: OwnUse,
     rows: SyncSender<Row>,
     dropped: u64,
 }
@@ -140,23 +136,13 @@ impl Observing {
         for text in tick.notes {
             self.send(Row::Event(Event { at_us, kind: EventKind::Note, text }));
         }
-        let counters = Counters::read();
-        let shares = match (&counters, &self.counters) {
-            (Some(now), Some(before)) => now.since(before, &self.rig_cores),
-            (None, _) | (_, None) => cpu::Shares::default(),
-        };
-        self.counters = counters;
-        let own = cpu::own(&self.stub_threads);
+        let own = self.own.look(now);
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
-            at_us,
             pids: tick.pids,
             listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
             probe_delay_us: delay.filter(|delay| *delay > 0),
-            rig_core_busy: shares.busy,
-            steal: shares.stolen,
-            rig_cpu_us: Some(own.rig.as_micros() as u64),
-            stub_cpu_us: own.stub.map(|stub| stub.as_micros() as u64),
+            ..own
         }));
     }
 

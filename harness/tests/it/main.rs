@@ -7,3 +7,4 @@ mod calibration;
 mod lifecycle;
 mod outcome;
 mod rig;
+mod stub;

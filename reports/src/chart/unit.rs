@@ -34,7 +34,7 @@ impl Unit {
                 scaled(value, &[(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")], "B")
             }
             Self::Micros => scaled(value, &[(60e6 * 2.0, "min"), (1e6, "s"), (1e3, "ms")], "us"),
-            Self::Seconds => scaled(value, &[(HOUR, "h"), (MINUTE, "min")], "s"),
+            Self::Seconds => time(value),
             Self::Quantile => format!("{} %", short(value * 100.0)),
         }
     }
@@ -57,6 +57,16 @@ fn decimal_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= least * (1.0 - 1e-9));
     factor.unwrap_or(10.0) * power
+}
+
+/// An instant of the run: seconds up to two minutes, then minutes and hours where these are halves at most.
+fn time(value: f64) -> String {
+    let halves = |unit: f64| ((value / unit * 2.0).round() - value / unit * 2.0).abs() < 1e-9;
+    match value.abs() {
+        hours if hours >= 2.0 * HOUR && halves(HOUR) => format!("{} h", short(value / HOUR)),
+        minutes if minutes >= 2.0 * MINUTE && halves(MINUTE) => format!("{} min", short(value / MINUTE)),
+        _ => format!("{} s", short(value)),
+    }
 }
 
 /// The value in the largest unit that it reaches.
@@ -111,7 +121,10 @@ mod tests {
             (Unit::Micros, 180e6, "3 min"),
             (Unit::Seconds, 0.2, "0.2 s"),
             (Unit::Seconds, -2.0, "-2 s"),
-            (Unit::Seconds, 90.0, "1.5 min"),
+            (Unit::Seconds, 70.0, "70 s"),
+            (Unit::Seconds, 90.0, "90 s"),
+            (Unit::Seconds, 150.0, "2.5 min"),
+            (Unit::Seconds, 3600.0, "60 min"),
             (Unit::Seconds, 7200.0, "2 h"),
             (Unit::Quantile, 0.999, "99.9 %"),
         ];

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Value;
+
 /// The first line of a recording.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -53,6 +55,40 @@ pub struct Header {
     pub repeat_with: String,
     /// From the start of the system to its readiness.
     pub ready_after_ms: Option<u64>,
+    /// What the rig could do on these cores right before; nothing: it was not calibrated.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
+}
+
+/// What the rig can do on these cores, measured against a server that does nothing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Connections that were kept busy in the saturated part.
+    pub connections: u32,
+    /// Requests a second, saturated.
+    pub requests_per_second: f64,
+    /// CPU time of the rig for each of them.
+    pub cpu_us_per_request: Option<f64>,
+    /// Requests a second in the steady part.
+    pub steady_per_second: u32,
+    /// The rig's own lateness at that rate, the median.
+    pub lag_p50_us: Option<u64>,
+    /// And its 99th percentile.
+    pub lag_p99_us: Option<u64>,
+}
+
+impl Calibration {
+    /// In one line of words, the same in every report.
+    pub fn in_words(&self) -> String {
+        let rate = Value::Count(self.requests_per_second.round() as u64);
+        let cpu = self.cpu_us_per_request.map_or_else(|| Value::Unmeasured.to_string(), |us| format!("{us:.1} us"));
+        let [p50, p99] = [self.lag_p50_us, self.lag_p99_us].map(Value::quantile);
+        let (connections, steady) = (self.connections, Value::Count(self.steady_per_second.into()));
+        format!(
+            "against a server that does nothing, on these cores: {rate} requests/s over {connections} connections at \
+             {cpu} of the rig's CPU each; at {steady}/s, lag p50 {p50}, p99 {p99}"
+        )
+    }
 }
 
 /// The machine of a run.

@@ -15,7 +15,7 @@ mod vital;
 
 pub use deliveries::DeliveryInterval;
 pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
-pub use header::{Cores, Header, How, Machine, Observations, Versions};
+pub use header::{Calibration, Cores, Header, How, Machine, Observations, Versions};
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Act, Lag, Quantiles, Rig};
-use crate::recording::{ActInterval, Histogram, Interval};
+use crate::recording::{ActInterval, Header, Histogram, Interval};
 
 /// Everything that the intervals said, by act.
 #[derive(Debug, Default)]
@@ -34,13 +34,17 @@ impl Acts {
         }
     }
 
-    pub(super) fn summary(&self, planned: &BTreeMap<String, u64>) -> BTreeMap<String, Act> {
+    pub(super) fn summary(&self, header: &Header) -> BTreeMap<String, Act> {
         let nothing = ActInterval::default();
+        let planned = &header.planned;
+        let seconds = header.load_us.1.saturating_sub(header.load_us.0) as f64 / 1e6;
         let names = planned.keys().chain(self.0.keys());
         names
             .map(|name| {
                 let planned = planned.get(name).copied().unwrap_or(0);
-                (name.clone(), Act::of(planned, self.0.get(name).unwrap_or(&nothing)))
+                let act = self.0.get(name).unwrap_or(&nothing);
+                let ok_per_second = (seconds > 0.0).then(|| act.ok as f64 / seconds);
+                (name.clone(), Act { ok_per_second, ..Act::of(planned, act) })
             })
             .collect()
     }
@@ -74,6 +78,7 @@ impl Act {
             late_connect: act.late_connect,
             unserved: act.outcomes.unserved(),
             amplification: (planned > 0).then(|| act.requests as f64 / planned as f64),
+            ok_per_second: None,
             response_us: Quantiles::of(&act.response),
             service_us: Quantiles::of(&act.service),
             blocked_us: Quantiles::of(&act.blocked),

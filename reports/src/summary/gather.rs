@@ -95,7 +95,7 @@ impl Gathering {
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
         let summary = Summary {
-            acts: self.acts.summary(&self.header.planned),
+            acts: self.acts.summary(&self.header),
             rig: self.rig_summary(),
             system: self.tree.summary(&self.header, Last { logs: self.logs, ending: self.ending }),
             telegram: self.telegram,

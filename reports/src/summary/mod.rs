@@ -60,6 +60,8 @@ pub struct Act {
     pub unserved: u64,
     /// Requests per planned act.
     pub amplification: Option<f64>,
+    /// Successes a second, over the length of the load.
+    pub ok_per_second: Option<f64>,
     /// From the planned instant, of the ok ones.
     pub response_us: Quantiles,
     /// From the send, of the ok ones.

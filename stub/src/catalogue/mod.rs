@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub(crate) use default_value::default_value;
+pub(crate) use default_value::{default_value, filled};
 
 /// A method of the catalogue, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -45,8 +45,7 @@ pub(crate) fn method(name: &str) -> Option<MethodId> {
 }
 
 /// All methods, in the catalogue's order.
-#[cfg(test)]
-pub(crate) fn methods() -> impl Iterator<Item = MethodId> {
+pub(crate) fn methods() -> impl ExactSizeIterator<Item = MethodId> {
     (0..CATALOGUE.methods.len() as u16).map(MethodId)
 }
 

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::markup;
-use crate::answer::{Done, Refusal};
+use serde_json::Value;
+
+use crate::answer::Refusal;
 use crate::call::Call;
-use crate::entities::Formatted;
-use crate::journal::Sighting;
+use crate::entities::{self, Formatted};
 use crate::telegram::Telegram;
 use crate::throttle::{Admission, Counted};
 use crate::updates::Inbox;
-use crate::world::{Chat, Content, Found, From, Message, Shown};
+use crate::world::Chat;
 
 /// A call and everything it may touch.
 pub(crate) struct Turn<'a> {
@@ -31,20 +31,24 @@ const LONGEST_RAW: usize = 32_768;
 
 impl Turn<'_> {
     /// The chat that `chat_id` names.
-    pub(super) fn chat(&self) -> Result<Chat, Refusal> {
+    pub(super) fn chat(&mut self) -> Result<Chat, Refusal> {
         self.chat_in("chat_id")
     }
 
-    pub(super) fn chat_in(&self, parameter: &str) -> Result<Chat, Refusal> {
+    pub(super) fn chat_in(&mut self, parameter: &str) -> Result<Chat, Refusal> {
         let text =
             self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request(format!("{parameter} is empty")))?;
         if let Some(name) = text.strip_prefix('@') {
             return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
         }
         match text.trim().parse::<i64>() {
-            Ok(id) if id != 0 => Ok(Chat::of(id)),
+            Ok(id) if id != 0 && self.is_there(id) => Ok(self.telegram.world.chat(id)),
             Ok(_) | Err(_) => Err(Refusal::bad_request("chat not found")),
         }
+    }
+
+    fn is_there(&mut self, chat: i64) -> bool {
+        !self.telegram.refuses_unknown_chats() || self.telegram.world.was_met(chat)
     }
 
     /// The text of a message.
@@ -64,7 +68,10 @@ impl Turn<'_> {
     }
 
     fn formatted(&self, parameter: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
-        read_formatted(self.call.params.text(parameter).unwrap_or_default(), longest, too_long)
+        let params = &self.call.params;
+        let given = params.given(if parameter == "text" { "entities" } else { "caption_entities" });
+        let text = params.text(parameter).unwrap_or_default();
+        read_formatted(text, params.given("parse_mode"), given, Longest(longest, too_long))
     }
 
     /// The updates that wait for the bot.
@@ -75,80 +82,73 @@ impl Turn<'_> {
     /// Asks the ceilings for `weight` messages to that chat.
     pub(super) fn admit(&mut self, chat: Option<&Chat>, weight: u32) -> Result<(), Refusal> {
         let chat = chat.map(|chat| (chat.id, chat.kind));
-        match self.telegram.throttle.admit(self.now, Counted { bot: self.call.bot, chat, weight }) {
+        let absorbed = self.call.absorbed;
+        let patience = self.telegram.patience().saturating_sub(absorbed);
+        let comes_again = !absorbed.is_zero();
+        let counted = Counted { bot: self.call.bot, chat, weight, patience, comes_again };
+        match self.telegram.throttle.admit(self.now, counted) {
             Admission::Accepted => Ok(()),
+            Admission::Absorbed(wait) => Err(Refusal::held(wait)),
             Admission::Refused { retry_after } => Err(Refusal::too_many(retry_after)),
         }
     }
 
-    /// Sends a new message into a chat.
-    pub(super) fn send(&mut self, chat: &Chat, content: Content) -> Result<Done, Refusal> {
-        let markup = markup::read(&self.call.params)?;
-        self.admit(Some(chat), 1)?;
-        let message = Message {
-            id: self.telegram.world.next_id(self.call.bot, chat),
-            from: From::Bot(self.call.bot),
-            date: self.date,
-            edited: None,
-            thread: self.call.params.integer("message_thread_id"),
-            reply_to: self.replied_to(),
-            content,
-            markup,
-        };
-        self.accept(chat, message)
+    /// A parameter that has to be there.
+    pub(super) fn required(&self, parameter: &str) -> Result<&str, Refusal> {
+        let missing = || Refusal::bad_request(format!("parameter \"{parameter}\" is required"));
+        self.call.params.given(parameter).ok_or_else(missing)
     }
 
-    /// Keeps a message that was sent or edited, tells who watches, and answers it.
-    pub(super) fn accept(&mut self, chat: &Chat, message: Message) -> Result<Done, Refusal> {
-        self.sight(chat, &message);
-        let world = &mut self.telegram.world;
-        let reply_to = message.reply_to.and_then(|id| match world.find(self.call.bot, chat, id) {
-            Found::Message(replied) => Some(replied.clone()),
-            Found::Forgotten | Found::Nowhere => None,
-        });
-        let done = Done::of(&Shown { message: &message, chat, reply_to: reply_to.as_ref() });
-        world.keep(self.call.bot, chat, message);
-        done
+    /// A parameter that is an object or a list.
+    pub(super) fn value(&self, parameter: &str) -> Option<Value> {
+        serde_json::from_str(self.call.params.given(parameter)?).ok()
     }
 
-    /// The message replied to, in the words of today or of before Bot API 7.0.
-    fn replied_to(&self) -> Option<i64> {
-        let today = self.call.params.given("reply_parameters").and_then(|text| {
-            let reply: serde_json::Value = serde_json::from_str(text).ok()?;
-            reply["message_id"].as_i64()
-        });
-        today.or_else(|| self.call.params.integer("reply_to_message_id"))
+    /// A parameter as the kind of JSON value that it looks like.
+    pub(super) fn plain(&self, parameter: &str) -> Option<Value> {
+        let text = self.call.params.given(parameter)?;
+        Some(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
     }
 
-    fn sight(&mut self, chat: &Chat, message: &Message) {
-        let Some(text) = message.text().filter(|text| !text.text.is_empty() && self.telegram.journal.is_watched())
-        else {
-            return;
-        };
-        self.telegram.journal.sighted(&Sighting {
-            begun: self.call.begun,
-            at: self.now,
-            bot: self.call.bot,
-            chat: chat.id,
-            message_id: message.id,
-            text: text.text.to_string(),
-        });
+    /// Notes a fact about a bot or a chat.
+    pub(super) fn note(&mut self, owner: i64, name: &str, value: &Value) {
+        self.telegram.world.facts.set(owner, name, value);
+    }
+
+    /// What was noted.
+    pub(super) fn noted(&mut self, owner: i64, name: &str) -> Option<Value> {
+        self.telegram.world.facts.get(owner, name)
     }
 }
 
 /// The caption of an `InputMedia`.
-pub(super) fn caption_of(input: &serde_json::Value) -> Result<Formatted, Refusal> {
-    read_formatted(input["caption"].as_str().unwrap_or_default(), LONGEST_CAPTION, CAPTION_TOO_LONG)
+pub(super) fn caption_of(input: &Value) -> Result<Formatted, Refusal> {
+    let given = input.get("caption_entities").map(Value::to_string);
+    let longest = Longest(LONGEST_CAPTION, CAPTION_TOO_LONG);
+    read_formatted(
+        input["caption"].as_str().unwrap_or_default(),
+        input["parse_mode"].as_str(),
+        given.as_deref(),
+        longest,
+    )
 }
 
-/// A text without formatting, its ends trimmed as the server trims them.
-fn read_formatted(text: &str, longest: usize, too_long: &str) -> Result<Formatted, Refusal> {
+/// How many characters a text may have, and what is said of one that has more.
+#[derive(Clone, Copy)]
+struct Longest<'a>(usize, &'a str);
+
+fn read_formatted(
+    text: &str,
+    parse_mode: Option<&str>,
+    given: Option<&str>,
+    longest: Longest<'_>,
+) -> Result<Formatted, Refusal> {
     if text.len() > LONGEST_RAW {
         return Err(Refusal::bad_request("text is too long"));
     }
-    let text = text.trim();
-    if text.len() > longest && text.chars().count() > longest {
-        return Err(Refusal::bad_request(too_long));
+    let read = entities::read(text, parse_mode, given).map_err(Refusal::bad_request)?;
+    if read.text.len() > longest.0 && read.text.chars().count() > longest.0 {
+        return Err(Refusal::bad_request(longest.1));
     }
-    Ok(Formatted { text: text.into(), entities: Box::default() })
+    Ok(read)
 }

@@ -31,12 +31,12 @@ fn set_webhook(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         inbox.kinds = kinds;
     }
     let changed = turn.telegram.inboxes.set_hook(turn.call.bot, target);
-    says(if changed { "Webhook was set" } else { "Webhook is already set" })
+    Done::saying(if changed { "Webhook was set" } else { "Webhook is already set" })
 }
 
 fn delete_webhook(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     drop_pending_if_asked(turn);
-    says(if turn.inbox().delete_hook() { "Webhook was deleted" } else { "Webhook is already deleted" })
+    Done::saying(if turn.inbox().delete_hook() { "Webhook was deleted" } else { "Webhook is already deleted" })
 }
 
 fn get_webhook_info(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
@@ -58,10 +58,6 @@ fn get_webhook_info(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         shown["allowed_updates"] = kinds;
     }
     Done::of(&shown)
-}
-
-fn says(description: &'static str) -> Result<Done, Refusal> {
-    Done::yes().map(|done| Done { description: Some(description), ..done })
 }
 
 fn drop_pending_if_asked(turn: &mut Turn<'_>) {

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::time::sleep;
 
-use super::intake::{self, Intake, Unread};
+use super::intake::{self, Intake, Reader, Unread};
 use super::route::{Route, route};
-use super::{Shared, polling};
+use super::{Reset, Shared, polling};
 use crate::answer::{self, Done, Refusal};
-use crate::call::{Call, Decoder};
+use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
+use crate::faults::{Strike, Then};
 
 /// More than any call that is taken: a file at its largest, its parameters and the form around them.
 const LARGEST_BODY: u64 = 52 << 20;
@@ -40,11 +41,12 @@ async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request:
                 return after(Duration::ZERO, Err(Refusal::no_such_method())).await;
             };
             let Intake { params, upload } = intake;
-            let response = act(shared, Call { bot, method, params, begun }).await;
+            let response = act(shared, Call { bot, method, params, begun, absorbed: Duration::ZERO }).await;
             drop(upload);
             response
         }
         Err(Unread::Malformed) => bare(StatusCode::BAD_REQUEST),
+        Err(Unread::Unsupported) => bare(StatusCode::UNSUPPORTED_MEDIA_TYPE),
         Err(Unread::CutOff(refusal)) => closing(after(Duration::ZERO, Err(refusal)).await),
         Err(Unread::Refused(refusal)) => {
             let takes = refused_upload(shared, name, &refusal);
@@ -69,21 +71,54 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
         return Err(Unread::CutOff(Refusal::too_large()));
     }
     let decoder = Decoder::new(head.uri.query(), header(CONTENT_TYPE).as_deref(), &shared.keeping);
-    intake::read(shared, bot, decoder, body).await
+    let inflate = Inflate::of(header(CONTENT_ENCODING).as_deref()).map_err(|_| Unread::Unsupported)?;
+    intake::read(shared, bot, Reader { inflate, decoder }, body).await
 }
 
 /// The call is answered when it arrives; its answer then travels for as long as answers take.
 async fn act(shared: &Shared, call: Call) -> Response<Body> {
+    let struck = {
+        let mut telegram = shared.telegram();
+        telegram.strike(&call, shared.clock.now())
+    };
+    if let Some(Strike { delay, then }) = struck {
+        sleep(delay).await;
+        match then {
+            Then::Answer => {}
+            Then::Refuse(refusal) => return refused(&refusal),
+            Then::Reset => return reset(),
+            Then::Hang => std::future::pending().await,
+        }
+    }
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
-    let (answer, takes) = {
-        let mut telegram = shared.telegram();
-        let now = shared.clock.now();
-        (telegram.answer(&call, now, shared.clock.unix(now)), telegram.answer_time())
-    };
-    shared.post.notify_one();
+    let (answer, takes) = settle(shared, call).await;
     after(takes, answer).await
+}
+
+/// Does what a call asks for, after the waits that are absorbed; and how long its answer is to take.
+pub(crate) async fn settle(shared: &Shared, mut call: Call) -> (Result<Done, Refusal>, Duration) {
+    loop {
+        let (answer, takes) = answer_now(shared, &call);
+        if let Err(Refusal { held: Some(wait), .. }) = answer {
+            sleep(wait).await;
+            call.absorbed += wait;
+        } else {
+            shared.sent.notify_waiters();
+            return (answer, takes);
+        }
+    }
+}
+
+fn answer_now(shared: &Shared, call: &Call) -> (Result<Done, Refusal>, Duration) {
+    let mut telegram = shared.telegram();
+    let now = shared.clock.now();
+    let answer = telegram.answer(call, now, shared.clock.unix(now));
+    if telegram.inboxes.has_stirred() {
+        shared.post.notify_one();
+    }
+    (answer, telegram.answer_time())
 }
 
 /// The bytes of a file.
@@ -104,16 +139,32 @@ pub(super) async fn after(takes: Duration, answer: Result<Done, Refusal>) -> Res
     if !takes.is_zero() {
         sleep(takes).await;
     }
-    let mut response = Response::new(Body::from(answer::body(&answer)));
-    let headers = response.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("keep-alive"));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Err(refusal) = &answer {
-        if let Some(seconds) = refusal.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    match answer {
+        Ok(done) => json(answer::body(Ok(done))),
+        Err(refusal) => refused(&refusal),
     }
+}
+
+fn json(body: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("keep-alive"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let mut response = json(answer::body(Err(refusal)));
+    if let Some(seconds) = refusal.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    response
+}
+
+/// An answer that is none.
+fn reset() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(Reset);
     response
 }
 

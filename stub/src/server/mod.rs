@@ -3,7 +3,8 @@
 //! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
 //! names in title case, half-closed clients answered, large heads taken.
 
-mod answering;
+pub(crate) mod answering;
+mod control;
 mod intake;
 mod polling;
 mod route;
@@ -12,7 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -31,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) keeping: Keeping,
     /// Rings when there may be something to post to a webhook.
     pub(crate) post: Notify,
+    /// Rings when a bot may have sent something.
+    pub(crate) sent: Notify,
     telegram: Mutex<Telegram>,
 }
 
@@ -44,7 +51,7 @@ const BREATH: Duration = Duration::from_millis(20);
 impl Shared {
     pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
         let keeping = Keeping::bounded(MOST_BYTES);
-        Self { clock, keeping, post: Notify::new(), telegram: Mutex::new(telegram) }
+        Self { clock, keeping, post: Notify::new(), sent: Notify::new(), telegram: Mutex::new(telegram) }
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
@@ -56,7 +63,7 @@ impl Shared {
 
 /// Serves until `stop` says so or its sender is gone; every connection ends with it.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
-    let router = Router::new().fallback(answering::answer).with_state(shared.clone());
+    let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
     let mut connections = JoinSet::new();
     connections.spawn(postman::run(shared));
@@ -82,8 +89,22 @@ async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
         .half_close(true)
         .title_case_headers(true)
         .max_buf_size(LARGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(stream), service_fn(|request| serve_one(&service, request)))
         .await;
     // It ends with an error when its client broke off or spoke no HTTP, and then nobody is left to tell.
     drop(served);
+}
+
+/// The connection is to end without an answer.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("a fault was ordered that ends the connection")]
+struct Reset;
+
+/// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
+async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
+    let response = service.call(request).await.unwrap_or_else(|never| match never {});
+    match response.extensions().get::<Reset>() {
+        Some(reset) => Err(*reset),
+        None => Ok(response),
+    }
 }

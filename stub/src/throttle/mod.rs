@@ -32,12 +32,18 @@ pub(crate) struct Counted {
     pub(crate) chat: Option<(i64, ChatKind)>,
     /// How many messages it makes: an album counts as its items.
     pub(crate) weight: u32,
+    /// How long it may be held until there is room; zero: it is refused at once.
+    pub(crate) patience: Duration,
+    /// It was held before, and is no new attempt.
+    pub(crate) comes_again: bool,
 }
 
 /// The answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     Accepted,
+    /// It is to come again after this wait, and is neither accepted nor refused until then.
+    Absorbed(Duration),
     /// Whole seconds until every broken ceiling has room, rounded up.
     Refused {
         retry_after: u32,
@@ -104,14 +110,22 @@ impl Throttle {
         self.sweep(now);
         let weight = call.weight.max(1);
         let mut scopes = self.scopes_of(call);
-        let closed = scopes.attempt(now, weight);
-        let wait = scopes.wait(now, weight);
-        if wait.is_none() {
-            scopes.accept(now, weight);
-        }
+        scopes.expire(now);
+        let closed = !call.comes_again && scopes.attempt(now, weight);
+        let admission = match scopes.wait(now, weight) {
+            None => {
+                scopes.accept(now, weight);
+                Admission::Accepted
+            }
+            Some(wait) if wait <= call.patience => Admission::Absorbed(wait),
+            Some(wait) => {
+                scopes.close(now, weight);
+                Admission::Refused { retry_after: whole_seconds(wait) }
+            }
+        };
         scopes.note_worst();
         self.while_throttled += u64::from(closed);
-        wait.map_or(Admission::Accepted, |wait| Admission::Refused { retry_after: whole_seconds(wait) })
+        admission
     }
 
     pub(crate) fn worst(&self) -> Worst {
@@ -163,11 +177,18 @@ struct Scopes<'a> {
 }
 
 impl Scopes<'_> {
+    fn expire(&mut self, now: Duration) {
+        self.bot.expire(now, BOT_SPAN);
+        if let Some(group) = &mut self.group {
+            group.expire(now, GROUP_SPAN);
+        }
+    }
+
     /// Notes the attempt everywhere; true when it came into a scope still closed by a 429.
     fn attempt(&mut self, now: Duration, weight: u32) -> bool {
-        let mut closed = self.bot.attempt(now, BOT_SPAN, weight);
+        let mut closed = self.bot.attempt(now, weight);
         if let Some(group) = &mut self.group {
-            closed |= group.attempt(now, GROUP_SPAN, weight);
+            closed |= group.attempt(now, weight);
         }
         if let Some((chat, _)) = &self.chat {
             closed |= now < chat.closed_until;
@@ -175,16 +196,28 @@ impl Scopes<'_> {
         closed
     }
 
-    /// The longest wait over the broken ceilings; each of them is closed for its own.
-    fn wait(&mut self, now: Duration, weight: u32) -> Option<Duration> {
-        let bot = self.bot.refuse(now, BOT_SPAN, self.bot_limit, weight);
-        let group = self.group.as_mut().and_then(|group| group.refuse(now, GROUP_SPAN, self.group_limit, weight));
-        let chat = self.chat.as_mut().and_then(|(chat, (interval, burst))| {
-            let wait = chat.pace.wait(now, *interval, *burst, weight)?;
-            chat.closed_until = chat.closed_until.max(closing(now, wait));
-            Some(wait)
-        });
-        bot.max(group).max(chat)
+    /// The longest wait over the broken ceilings.
+    fn wait(&self, now: Duration, weight: u32) -> Option<Duration> {
+        let group = self.group.as_ref().and_then(|group| group.wait(now, GROUP_SPAN, self.group_limit, weight));
+        let chat = self.chat.as_ref().and_then(|(chat, pace)| chat.pace.wait(now, pace.0, pace.1, weight));
+        self.bot.wait(now, BOT_SPAN, self.bot_limit, weight).max(group).max(chat)
+    }
+
+    /// Closes each broken scope for its own wait.
+    fn close(&mut self, now: Duration, weight: u32) {
+        let until = |closed: &mut Duration, wait: Option<Duration>| {
+            *closed = wait.map_or(*closed, |wait| closing(now, wait).max(*closed));
+        };
+        let wait = self.bot.wait(now, BOT_SPAN, self.bot_limit, weight);
+        until(&mut self.bot.closed_until, wait);
+        if let Some(group) = &mut self.group {
+            let wait = group.wait(now, GROUP_SPAN, self.group_limit, weight);
+            until(&mut group.closed_until, wait);
+        }
+        if let Some((chat, (interval, burst))) = &mut self.chat {
+            let wait = chat.pace.wait(now, *interval, *burst, weight);
+            until(&mut chat.closed_until, wait);
+        }
     }
 
     fn accept(&mut self, now: Duration, weight: u32) {
@@ -214,19 +247,13 @@ impl Scope {
         self.attempts.expire(now, span);
     }
 
-    fn attempt(&mut self, now: Duration, span: Duration, weight: u32) -> bool {
-        self.expire(now, span);
+    fn attempt(&mut self, now: Duration, weight: u32) -> bool {
         self.attempts.push(now, weight);
         now < self.closed_until
     }
 
-    fn refuse(&mut self, now: Duration, span: Duration, limit: u32, weight: u32) -> Option<Duration> {
-        if limit == 0 {
-            return None;
-        }
-        let wait = self.accepted.wait(now, span, limit, weight)?;
-        self.closed_until = self.closed_until.max(closing(now, wait));
-        Some(wait)
+    fn wait(&self, now: Duration, span: Duration, limit: u32, weight: u32) -> Option<Duration> {
+        if limit == 0 { None } else { self.accepted.wait(now, span, limit, weight) }
     }
 }
 

@@ -28,12 +28,12 @@ fn before(at: Duration) -> Duration {
 }
 
 fn send(chat: Option<(i64, ChatKind)>) -> Counted {
-    Counted { bot: 1, chat, weight: 1 }
+    Counted { bot: 1, chat, weight: 1, patience: Duration::ZERO, comes_again: false }
 }
 
 fn retry_after(admission: Admission) -> u32 {
     match admission {
-        Admission::Accepted => 0,
+        Admission::Accepted | Admission::Absorbed(_) => 0,
         Admission::Refused { retry_after } => retry_after,
     }
 }
@@ -132,6 +132,20 @@ fn without_ceilings_nothing_is_refused_and_everything_is_counted() {
         assert_eq!(throttle.admit(ms(0), send(GROUP)), Admission::Accepted);
     }
     assert_eq!(throttle.worst().minute_accepted, 1000);
+}
+
+#[test]
+fn a_wait_within_the_patience_is_absorbed_and_closes_nothing() {
+    let mut throttle = throttle();
+    let patient = |patience: u64| Counted { patience: ms(patience), ..send(PRIVATE) };
+    for _ in 0..3 {
+        throttle.admit(ms(0), patient(0));
+    }
+    assert_eq!(throttle.admit(ms(200), patient(800)), Admission::Absorbed(ms(800)));
+    let again = Counted { comes_again: true, ..patient(0) };
+    assert_eq!(throttle.admit(ms(1000), again), Admission::Accepted);
+    assert_eq!((throttle.take_while_throttled(), throttle.worst().second_attempts), (0, 4));
+    assert_eq!(throttle.admit(ms(1200), patient(799)), Admission::Refused { retry_after: 1 });
 }
 
 #[test]

@@ -33,14 +33,23 @@ impl Inboxes {
 
     /// Puts an update into an inbox that exists.
     pub(crate) fn push(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
-        self.stirred.insert(bot);
-        self.bots.get_mut(&bot)?.push(now, kind, update)
+        let inbox = self.bots.get_mut(&bot)?;
+        let id = inbox.push(now, kind, update);
+        if inbox.hook().is_some() {
+            self.stirred.insert(bot);
+        }
+        id
     }
 
     pub(crate) fn set_hook(&mut self, bot: i64, target: Target) -> bool {
         self.generations += 1;
         self.stirred.insert(bot);
         self.bots.get_mut(&bot).is_some_and(|inbox| inbox.set_hook(target, self.generations))
+    }
+
+    /// True when there may be something to post.
+    pub(crate) fn has_stirred(&self) -> bool {
+        !self.stirred.is_empty()
     }
 
     /// Everything that may be posted now, and when there is more without anything new coming.

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::hook::{Delivery, Outcome};
 use crate::call::{Call, Decoder, Keeping};
 use crate::catalogue;
-use crate::server::Shared;
+use crate::server::{Shared, answering};
 
 type Poster = Client<HttpConnector, Full<Bytes>>;
 
@@ -34,31 +34,32 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     loop {
         let (due, next_try) = shared.telegram().deliveries(shared.clock.now());
         for delivery in due {
-            posts.spawn(post(poster.clone(), delivery));
+            posts.spawn(post(shared.clone(), poster.clone(), delivery));
         }
         let rest = next_try.map_or(Duration::from_hours(1), |at| at.saturating_sub(shared.clock.now()));
         tokio::select! {
             () = shared.post.notified() => {}
             () = tokio::time::sleep(rest) => {}
-            Some(Ok(posted)) = posts.join_next() => settle(&shared, posted),
+            Some(_) = posts.join_next() => {}
         }
     }
 }
 
-struct Posted {
-    delivery: Delivery,
-    outcome: Outcome,
-    /// A call that came as the webhook's answer: its type and its bytes.
-    reply: Option<(Option<String>, Bytes)>,
-}
-
-async fn post(poster: Poster, delivery: Delivery) -> Posted {
+/// Posts one update, says how that ended, and makes the call that may have come back.
+async fn post(shared: Arc<Shared>, poster: Poster, delivery: Delivery) {
     let (outcome, reply) = match tokio::time::timeout(PATIENCE, exchange(&poster, &delivery)).await {
         Ok(Ok(done)) => done,
         Ok(Err(says)) => (failed(says), None),
         Err(_) => (failed("Read timeout expired".to_owned()), None),
     };
-    Posted { delivery, outcome, reply }
+    let now = shared.clock.now();
+    shared.telegram().posted(now, &delivery, &outcome);
+    shared.post.notify_one();
+    let Some((content_type, body)) = reply else { return };
+    if let Some(call) = call_in_reply(delivery.bot, now, content_type.as_deref(), &body) {
+        // Its result goes nowhere, as at Telegram; the journal has it.
+        drop(answering::settle(&shared, call).await);
+    }
 }
 
 fn failed(says: String) -> Outcome {
@@ -106,17 +107,6 @@ fn in_words(error: &hyper_util::client::legacy::Error) -> String {
     if error.is_connect() { "Connection refused".to_owned() } else { "Webhook connection closed".to_owned() }
 }
 
-fn settle(shared: &Shared, posted: Posted) {
-    let mut telegram = shared.telegram();
-    let now = shared.clock.now();
-    telegram.posted(now, &posted.delivery, &posted.outcome);
-    let Some((content_type, body)) = posted.reply else { return };
-    if let Some(call) = call_in_reply(posted.delivery.bot, now, content_type.as_deref(), &body) {
-        // Its result goes nowhere, as at Telegram; the journal has it.
-        drop(telegram.answer(&call, now, shared.clock.unix(now)));
-    }
-}
-
 /// The call that a webhook's answer holds, if it holds one that may be made that way.
 fn call_in_reply(bot: i64, begun: Duration, content_type: Option<&str>, body: &[u8]) -> Option<Call> {
     let mut decoder = Decoder::new(None, content_type, &Keeping::bounded(LONGEST_REPLY));
@@ -125,5 +115,5 @@ fn call_in_reply(bot: i64, begun: Duration, content_type: Option<&str>, body: &[
     let method = catalogue::method(params.given("method")?)?;
     let refused = ["setWebhook", "deleteWebhook", "close", "logOut"];
     let allowed = !refused.contains(&method.name()) && !method.name().starts_with("get");
-    allowed.then_some(Call { bot, method, params, begun })
+    allowed.then_some(Call { bot, method, params, begun, absorbed: Duration::ZERO })
 }

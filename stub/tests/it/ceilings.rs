@@ -1,8 +1,9 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
+use floodrig_stub::{AlbumWeight, Limits, UnknownChats};
 use serde_json::json;
 
-use crate::client::{Client, quick, stub};
+use crate::client::{Client, TOKEN, quick, stub};
 
 #[test]
 fn the_31st_send_in_one_second_is_refused() {
@@ -79,4 +80,35 @@ fn what_was_sent_is_counted_by_method_and_by_window() {
 #[test]
 fn the_ceilings_are_told_in_words() {
     assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second");
+}
+
+#[test]
+fn a_short_wait_is_absorbed_when_the_server_is_to_absorb_it() {
+    let stub = stub(Limits { absorb_short_waits: true, ..quick() });
+    let mut client = Client::of(&stub);
+    let burst = client.burst("sendMessage", &vec![json!({ "chat_id": 5, "text": "a" }); 4]);
+    assert!(burst.iter().all(|response| response.status == 200), "the fourth waits for a second");
+    let counts = stub.take_interval();
+    assert_eq!((counts.by_method["sendMessage"].calls, counts.by_method["sendMessage"].throttled), (4, 0));
+}
+
+#[test]
+fn an_album_may_count_as_one_message() {
+    let stub = stub(Limits { album: AlbumWeight::One, ..quick() });
+    let mut client = Client::of(&stub);
+    let media = vec![json!({ "type": "photo", "media": "https://example.org/a.png" }); 10];
+    for _ in 0..20 {
+        client.result("sendMediaGroup", &json!({ "chat_id": -5, "media": media }));
+    }
+    assert_eq!(client.call("sendMediaGroup", &json!({ "chat_id": -5, "media": media })).status, 429);
+}
+
+#[test]
+fn a_chat_that_nobody_wrote_in_may_be_refused() {
+    let stub = stub(Limits { unknown_chats: UnknownChats::Refuse, ..quick() });
+    let mut client = Client::of(&stub);
+    let send = json!({ "chat_id": 5, "text": "a" });
+    assert_eq!(client.refusal("sendMessage", &send), "Bad Request: chat not found");
+    stub.write(TOKEN, 5, 5, "/start").unwrap();
+    client.result("sendMessage", &send);
 }

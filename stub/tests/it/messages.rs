@@ -13,7 +13,7 @@ fn a_message_is_answered_with_its_bot_chat_and_text() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
     let sent = client.result("sendMessage", &json!({ "chat_id": -1_000_000_000_007_i64, "text": " é😀 " }));
-    assert_eq!((&sent["text"], &sent["message_id"]), (&json!("é😀"), &json!(1)));
+    assert_eq!((&sent["text"], &sent["message_id"]), (&json!("é😀"), &json!(2)));
     assert_eq!((&sent["chat"]["type"], &sent["from"]["id"]), (&json!("supergroup"), &json!(123_456)));
     let private = client.result("sendMessage", &json!({ "chat_id": "77", "text": "b" }));
     assert_eq!((&private["chat"]["type"], &private["chat"]["first_name"]), (&json!("private"), &json!("User 77")));
@@ -103,4 +103,20 @@ fn commands_and_the_menu_button_are_given_back_as_they_were_set() {
     let button = json!({ "type": "web_app", "text": "Play", "web_app": { "url": "https://example.org" } });
     client.result("setChatMenuButton", &json!({ "menu_button": button }));
     assert_eq!(client.result("getChatMenuButton", &json!({})), button);
+}
+
+#[test]
+fn formatting_becomes_entities_and_its_faults_are_told() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let sent = client.result("sendMessage", &json!({ "chat_id": 5, "text": "<b>😀</b> /go", "parse_mode": "HTML" }));
+    assert_eq!(sent["text"], "😀 /go");
+    let expected =
+        json!([{ "offset": 0, "length": 2, "type": "bold" }, { "offset": 3, "length": 3, "type": "bot_command" }]);
+    assert_eq!(sent["entities"], expected);
+    let broken = json!({ "chat_id": 5, "text": "a.", "parse_mode": "MarkdownV2" });
+    assert_eq!(
+        client.refusal("sendMessage", &broken),
+        "Bad Request: can't parse entities: Character '.' is reserved and must be escaped with the preceding '\\'"
+    );
 }

@@ -24,12 +24,12 @@ fn the_senders_writes_block_while_a_slow_upload_is_read() {
     let limits = Limits { upload_bytes_per_second: Some(ByteSize::kib(64)), ..free() };
     let stub = stub(limits);
     let mut client = Client::of(&stub);
-    let size = 48 << 20;
+    let size = 5 << 20;
     begin(&mut client, size);
     client.stream.get_ref().set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     let blocks = vec![0; 1 << 16];
     let stopped = (0..size / blocks.len()).find_map(|_| client.stream.get_mut().write_all(&blocks).err());
-    assert_eq!(stopped.map(|error| error.kind()), Some(ErrorKind::WouldBlock), "48 MiB went through at once");
+    assert_eq!(stopped.map(|error| error.kind()), Some(ErrorKind::WouldBlock), "5 MiB went through at once");
 }
 
 #[test]

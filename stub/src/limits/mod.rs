@@ -1,14 +1,26 @@
-//! The ceilings as data: the `[telegram]` table of a scenario. Every value is a knob; the defaults are the documented ceilings.
+//! The ceilings as data: the `[telegram]` table of a scenario. Every value is a knob; the defaults are the documented
+//! ceilings.
+
+mod profile;
+pub mod spread;
+mod table;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use profile::Profile;
+use table::Table;
+
 /// The `[telegram]` table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(from = "Table")]
+// The schema shows the values that hold unless a profile changes them, which the table that is read cannot.
+#[schemars(!from, default, deny_unknown_fields)]
 pub struct Limits {
+    /// Which set of values the others override.
+    pub profile: Profile,
     /// Sends and edits of one bot in any second; 0: no ceiling.
     pub sends_per_second: u32,
     /// Sends and edits to one group in any 60 s; 0: no ceiling.
@@ -17,33 +29,55 @@ pub struct Limits {
     pub chat_sends_per_second: u32,
     /// How many of them may come at once after a pause.
     pub chat_burst: u32,
+    /// What an album counts as; whether Telegram charges one or all of its items is not known.
+    pub album: AlbumWeight,
+    /// Waits of up to 8 s become slow answers in place of a 429, as the real server turns them
+    /// (<https://github.com/tdlib/td>, `NetQueryDelayer.cpp`).
+    pub absorb_short_waits: bool,
+    /// What happens to a call about a chat that nobody has written in yet.
+    pub unknown_chats: UnknownChats,
     /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
-    #[serde(with = "spread")]
+    #[serde(serialize_with = "spread::serialize")]
     #[schemars(with = "String")]
     pub answer_time: RangeInclusive<Duration>,
+    /// How long a woken poll gathers more updates before it answers; the real server takes 1 to 2 ms.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub poll_batch: Duration,
     /// Bytes per second of one bot's uploads together; absent: as fast as loopback carries.
     #[schemars(with = "String")]
     pub upload_bytes_per_second: Option<bytesize::ByteSize>,
     /// Uploads of one bot at once; 0: no slot rule. One more is answered 429.
     pub uploads_at_once: u32,
     /// The `retry_after` of an upload that found no slot (`"30s..60s"`).
-    #[serde(with = "spread")]
+    #[serde(serialize_with = "spread::serialize")]
     #[schemars(with = "String")]
     pub upload_retry_after: RangeInclusive<Duration>,
 }
 
+/// What an album counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AlbumWeight {
+    /// As many messages as it has items.
+    Items,
+    /// One message.
+    One,
+}
+
+/// What a chat is that nobody has written in yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownChats {
+    /// It is there once it is named: a load test needs no directory of chats.
+    Make,
+    /// It is answered `chat not found`.
+    Refuse,
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            sends_per_second: 30,
-            group_sends_per_minute: 20,
-            chat_sends_per_second: 1,
-            chat_burst: 3,
-            answer_time: Duration::from_millis(40)..=Duration::from_millis(120),
-            upload_bytes_per_second: None,
-            uploads_at_once: 0,
-            upload_retry_after: Duration::from_secs(30)..=Duration::from_secs(60),
-        }
+        Profile::Documented.limits()
     }
 }
 
@@ -57,6 +91,9 @@ impl Limits {
         rule(group > 0, format!("{group} sends and edits to one group or channel in any 60 seconds"));
         let (chat, burst) = (self.chat_sends_per_second, self.chat_burst.max(1));
         rule(chat > 0, format!("{chat} sends and edits a second to one private chat, {burst} at once after a pause"));
+        rule(self.album == AlbumWeight::One, "an album counts as one message".to_owned());
+        rule(self.absorb_short_waits, "waits of up to 8 seconds become slow answers".to_owned());
+        rule(self.unknown_chats == UnknownChats::Refuse, "chats that nobody wrote in are not found".to_owned());
         if let Some(rate) = self.upload_bytes_per_second {
             rule(true, format!("{} a second of one bot's uploads together", rate.display().iec()));
         }
@@ -64,54 +101,6 @@ impl Limits {
         let (low, high) = (self.answer_time.start(), self.answer_time.end());
         rule(true, format!("every answer takes {}", spread::words(*low, *high)));
         rules
-    }
-}
-
-/// A range of durations in a value: `"40ms..120ms"`, or `"80ms"` for exactly that.
-pub mod spread {
-    use std::fmt;
-    use std::ops::RangeInclusive;
-    use std::time::Duration;
-
-    use serde::de::{Error, Unexpected, Visitor};
-    use serde::{Deserializer, Serializer};
-
-    /// Writes the range as a scenario has it.
-    pub fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&words(*value.start(), *value.end()))
-    }
-
-    pub(super) fn words(low: Duration, high: Duration) -> String {
-        let (low, high) = (humantime::format_duration(low), humantime::format_duration(high));
-        format!("{low}..{high}")
-    }
-
-    /// Reads the range from a scenario.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RangeInclusive<Duration>, D::Error> {
-        from.deserialize_str(Spread)
-    }
-
-    struct Spread;
-
-    impl Visitor<'_> for Spread {
-        type Value = RangeInclusive<Duration>;
-
-        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-            to.write_str("a duration")
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-            let (low, high) = text.split_once("..").unwrap_or((text, text));
-            let read = |text: &str| {
-                let text = text.trim();
-                humantime::parse_duration(text).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
-            };
-            let (low, high) = (read(low)?, read(high)?);
-            if low > high {
-                return Err(E::custom("the spread ends before it begins: write the shorter time first"));
-            }
-            Ok(low..=high)
-        }
     }
 }
 
@@ -131,6 +120,27 @@ mod tests {
                 "every answer takes 40ms..120ms",
             ]
         );
+    }
+
+    #[test]
+    fn a_key_overrides_its_profile() {
+        let limits: Limits = serde_json::from_str(r#"{"profile":"off","sends_per_second":5}"#).unwrap();
+        assert_eq!((limits.sends_per_second, limits.group_sends_per_minute), (5, 0));
+        assert_eq!(serde_json::from_str::<Limits>("{}").unwrap(), Limits::default());
+    }
+
+    #[test]
+    fn a_misspelt_key_and_an_unknown_profile_are_refused() {
+        assert!(serde_json::from_str::<Limits>(r#"{"sends_per_secnd":5}"#).is_err());
+        assert!(serde_json::from_str::<Limits>(r#"{"profile":"gentle"}"#).is_err());
+    }
+
+    #[test]
+    fn limits_are_read_as_they_are_written() {
+        for profile in [Profile::Documented, Profile::Strict, Profile::Lenient, Profile::Off] {
+            let written = serde_json::to_string(&profile.limits()).unwrap();
+            assert_eq!(serde_json::from_str::<Limits>(&written).unwrap(), profile.limits());
+        }
     }
 
     #[test]

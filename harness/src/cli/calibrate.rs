@@ -1,0 +1,53 @@
+//! `floodrig calibrate`: what the rig can do on this machine, now.
+
+use std::io::{self, Write as _};
+
+use floodrig_reports::recording::Calibration;
+
+use super::Exit;
+use super::made::Refused;
+use crate::bench::{SIZES, calibrate};
+use crate::scenario::Cores;
+use crate::stop::Stop;
+use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
+use crate::system::raise_open_files;
+
+/// Measure the rig itself against a server that does nothing, in two seconds.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// How many cores the system would get; the server that does nothing gets them instead
+    #[arg(long, default_value_t = 1)]
+    cores: u32,
+}
+
+pub(super) fn run(args: &Args) -> Exit {
+    match measure(args) {
+        Ok((cores, calibration)) => Exit::printed(show(&cores, &calibration)),
+        Err(refused) => refused.tell(),
+    }
+}
+
+fn measure(args: &Args) -> Result<(CoreSets, Calibration), Refused> {
+    let failed = |what: &str, cause: &dyn std::fmt::Display| Refused::failed(&format!("could not {what}: {cause}"));
+    let stop = Stop::on_signals().map_err(|cause| failed("listen for Ctrl-C", &cause))?;
+    raise_open_files().map_err(|cause| failed("raise the limit on open files", &cause))?;
+    let machine = cores::machine().map_err(|cause| failed("ask for the machine's cores", &cause))?;
+    let cores =
+        cores::split(&Cores::Count(args.cores), &machine).map_err(|cause| Refused::usage(format!("error: {cause}")))?;
+    pin_this_thread(&cores.rig).map_err(|cause| failed("pin the rig to its cores", &cause))?;
+    let calibration = calibrate(&cores, SIZES.whole, &stop).map_err(|cause| failed("calibrate", &cause))?;
+    if stop.asked() {
+        return Err(Refused::interrupted("interrupted: nothing was measured to its end"));
+    }
+    Ok((cores, calibration))
+}
+
+fn show(cores: &CoreSets, calibration: &Calibration) -> io::Result<()> {
+    let (rig, server) = (ranges(&cores.rig), ranges(&cores.system));
+    let mut out = io::stdout().lock();
+    writeln!(out, "rig on core {rig}, server on core {server}")?;
+    if let Some(note) = &cores.note {
+        writeln!(out, "note: {note}")?;
+    }
+    writeln!(out, "{}", calibration.in_words())
+}

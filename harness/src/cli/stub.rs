@@ -1,0 +1,161 @@
+//! `floodrig stub`: the stub alone, for bots that someone else starts, until Ctrl-C.
+//!
+//! The first line of standard output is its URL and nothing else, for scripts; everything else goes to standard error.
+
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Instant;
+
+use floodrig_stub::{CallCounts, Limits, Stub};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::Exit;
+use super::made::Refused;
+use crate::system::port::{PortError, check_free};
+
+/// Run the stub of Telegram alone, until Ctrl-C.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// The port to listen on, of this machine alone; 0 takes any that is free
+    #[arg(long, default_value_t = 8081)]
+    port: u16,
+    /// Draw everything from this seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Which ceilings, all together: `documented`, `strict`, `lenient` or `off`; short for `--set profile=PROFILE`
+    #[arg(long)]
+    profile: Option<String>,
+    /// How long every call takes to answer, as in `0ms` or `40ms..120ms`; short for `--set answer_time=TIME`
+    #[arg(long, value_name = "TIME")]
+    answer_time: Option<String>,
+    /// A ceiling, as in `group_sends_per_minute=0`: any key of a scenario's `[telegram]` table; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    set: Vec<(String, toml::Value)>,
+}
+
+const AFTER_HELP: &str = "\
+Any well-formed token is a bot. Point a bot at the URL that is printed first, in place of https://api.telegram.org.";
+
+pub(super) fn run(args: &Args) -> Exit {
+    match start(args).and_then(|stub| serve(&stub)) {
+        Ok(exit) => exit,
+        Err(refused) => refused.tell(),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the epoch of all times that this stub tells")]
+fn start(args: &Args) -> Result<Stub, Refused> {
+    let limits = limits(args)?;
+    let listener = listen(args.port)?;
+    floodrig_stub::start(limits, listener, Instant::now(), args.seed)
+        .map_err(|cause| Refused::failed(&format!("could not start the stub: {cause}")))
+}
+
+fn listen(port: u16) -> Result<TcpListener, Refused> {
+    if let Err(PortError::Taken { port, holder }) = check_free(port) {
+        let says = format!("error: port {port} is held by {holder}\n  help: --port 0 takes any port that is free");
+        return Err(Refused::usage(says));
+    }
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .map_err(|cause| Refused::failed(&format!("could not listen on port {port}: {cause}")))
+}
+
+fn serve(stub: &Stub) -> Result<Exit, Refused> {
+    let unheard = |cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}"));
+    // Before the URL is said: whoever reads it may send the signal at once.
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
+    let said = writeln!(io::stdout(), "{}", stub.url()).and_then(|()| io::stdout().flush());
+    said.map_err(|cause| Refused::failed(&format!("could not print the stub's URL: {cause}")))?;
+    say(&format!("it holds every bot to\n  {}\nCtrl-C ends it", stub.ceilings().join("\n  ")));
+    // It ends with the first signal; a closed iterator would mean that nobody can send one any more.
+    let _signal = signals.forever().next();
+    say(&answered(&stub.take_interval()));
+    Ok(Exit::Pass)
+}
+
+/// `1,204 calls answered, 17 of them with 429`
+fn answered(counts: &CallCounts) -> String {
+    let (calls, throttled) = counts
+        .by_method
+        .values()
+        .fold((0, 0), |(calls, throttled), method| (calls + method.calls, throttled + method.throttled));
+    let unmodelled: Vec<&str> = counts.unmodelled.keys().copied().collect();
+    let by_type = match unmodelled.as_slice() {
+        [] => String::new(),
+        methods => format!("; by their declared type alone: {}", methods.join(", ")),
+    };
+    format!("{calls} calls answered, {throttled} of them with 429{by_type}")
+}
+
+/// The default ceilings with what the arguments change.
+fn limits(args: &Args) -> Result<Limits, Refused> {
+    let short = [("profile", &args.profile), ("answer_time", &args.answer_time)];
+    let short = short.into_iter().filter_map(|(key, given)| Some((key.to_owned(), given.as_deref()?.into())));
+    let table: toml::Table = args.set.iter().cloned().chain(short).collect();
+    let wrong =
+        |cause: toml::de::Error| Refused::usage(format!("error: could not read the ceilings: {}", cause.message()));
+    table.try_into().map_err(wrong)
+}
+
+/// A value is read as TOML; what is none is a text, so that `answer_time=0ms` needs no quotes.
+fn pair(text: &str) -> Result<(String, toml::Value), String> {
+    let (key, value) = text.split_once('=').ok_or("a ceiling is written KEY=VALUE")?;
+    let value = value.trim();
+    let read = value.parse().unwrap_or_else(|_| toml::Value::from(value));
+    Ok((key.trim().to_owned(), read))
+}
+
+fn say(text: &str) {
+    // A closed standard error takes the text with it; the stub goes on.
+    drop(writeln!(io::stderr(), "{text}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn read(line: &str) -> Result<Limits, Refused> {
+        limits(&Line::try_parse_from(["stub"].into_iter().chain(line.split_whitespace())).unwrap().args)
+    }
+
+    #[test]
+    fn without_arguments_the_ceilings_are_the_documented_ones() {
+        assert_eq!(read("").unwrap(), Limits::default());
+    }
+
+    #[test]
+    fn any_key_of_the_telegram_table_can_be_set_and_texts_need_no_quotes() {
+        let limits = read(
+            "--answer-time 0ms --set chat_burst=7 --set upload_bytes_per_second=1MiB --set upload_retry_after=1s..2s",
+        )
+        .unwrap();
+        assert_eq!(limits.answer_time, Duration::ZERO..=Duration::ZERO);
+        assert_eq!(limits.chat_burst, 7);
+        assert_eq!(limits.upload_bytes_per_second, Some(bytesize::ByteSize::mib(1)));
+        assert_eq!(limits.upload_retry_after, Duration::from_secs(1)..=Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_profile_holds_but_for_the_keys_that_are_set() {
+        let limits = read("--profile off --set sends_per_second=5").unwrap();
+        assert_eq!((limits.sends_per_second, limits.group_sends_per_minute), (5, 0));
+    }
+
+    #[test]
+    fn a_key_that_does_not_exist_is_refused_with_those_that_do() {
+        let says = read("--set chat_bust=7").unwrap_err().into_text();
+        assert!(says.contains("chat_bust") && says.contains("chat_burst"), "{says}");
+    }
+}

@@ -1,0 +1,34 @@
+//! Whose connections are: `[crowd] connections`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Whose connections are. Each is kept alive for as long as the system allows and somebody may use it again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`player`, `shared` or `fresh`")]
+pub enum Connections {
+    /// Every player's own, as a browser's: opened at the first act and used for one act after the other.
+    #[default]
+    Player,
+    /// Anybody's, as those of a proxy in front of the system: an act takes an idle one, and opens one when there is none.
+    Shared,
+    /// A new one for every act.
+    Fresh,
+}
+
+impl Connections {
+    /// For the reader of a report.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Player => {
+                "one keep-alive connection per player, opened at its first act; a kept one that closes before any \
+                 byte of an answer is retried once on a fresh one"
+            }
+            Self::Shared => {
+                "keep-alive connections that anybody uses, opened when none is idle; a kept one that closes before \
+                 any byte of an answer is retried once on a fresh one"
+            }
+            Self::Fresh => "a fresh connection for every act",
+        }
+    }
+}
