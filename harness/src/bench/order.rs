@@ -20,7 +20,8 @@ pub struct Order {
     pub load: Load,
     /// For how long.
     pub length: Duration,
-    /// How long a handshake and an answer may take, each.
+    /// How long an answer may take once connected; a handshake, half as long: the load ends when the last answer is
+    /// overdue, and by then it must be known which of the two was.
     pub timeout: Duration,
 }
 
@@ -60,13 +61,14 @@ impl Order {
              about = {}\n\
              system.command = [\"nothing: it runs already\"]\n\
              [crowd]\ngroups = 1\nplayers_per_group = {}\nconnections = \"{connections}\"\n\
-             connect_timeout = \"{timeout}\"\ntimeout = \"{timeout}\"\n\
+             connect_timeout = \"{connect}\"\ntimeout = \"{timeout}\"\n\
              [[journey]]\nname = \"{ACT}\"\narrive.{arrive}\n\
              steps = [{{ act = \"{ACT}\", get = {} }}]\n",
             quoted(&self.in_words()),
             self.players(),
             quoted(&self.path.replace('{', "%7B").replace('}', "%7D")),
             timeout = humantime::format_duration(self.timeout),
+            connect = humantime::format_duration(self.timeout / 2),
         );
         let first = |complaints: Vec<Complaint>| complaints.into_iter().next();
         let nothing = || Complaint { span: 0..0, says: "this is no load".to_owned(), help: None };

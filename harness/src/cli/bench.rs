@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// For how long
     #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
     duration: Duration,
-    /// How long a handshake and an answer may take, each
+    /// How long an answer may take; a handshake, half as long
     #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
     timeout: Duration,
     /// End with one line of JSON, in the shape of summary.json

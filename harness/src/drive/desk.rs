@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Ask, Endpoint, Exchanged, Wire};
+use crate::exchange::{Ask, Endpoint, Exchanged, Timer, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
@@ -89,11 +90,11 @@ impl Desk {
     }
 
     /// Performs one act and says what the same player does next.
-    async fn act(self: &Rc<Self>, index: u32) -> Option<u32> {
+    async fn act(self: &Rc<Self>, index: u32, timer: Pin<&mut Timer>) -> Option<u32> {
         let arrival = &self.plan.arrivals[index as usize];
         let mut hands = self.floor.borrow_mut().take_hands(index);
         let ended = match self.begin(arrival, index, &hands) {
-            Ok(()) => self.exchange(arrival, &mut hands).await,
+            Ok(()) => self.exchange(arrival, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -115,11 +116,11 @@ impl Desk {
         }
     }
 
-    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands) -> Ended {
+    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         let body = wants(self.requests.step(arrival.act));
         let ask = Ask { body, source: source(arrival.player, self.target) };
         let fill = |out: &mut String| self.requests.write(arrival, &hands.captured, out);
-        let exchanged = self.wire.exchange(&mut hands.connection, ask, fill).await;
+        let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 
@@ -161,8 +162,8 @@ impl Awaited {
 
 /// One player acts, and goes on for as long as there is something due to do.
 async fn turn(desk: Rc<Desk>, first: u32) {
-    let mut next = Some(first);
+    let (mut next, mut timer) = (Some(first), pin!(None));
     while let Some(index) = next {
-        next = desk.act(index).await;
+        next = desk.act(index, timer.as_mut()).await;
     }
 }

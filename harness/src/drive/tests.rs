@@ -9,7 +9,7 @@ use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
 
 use super::*;
 use crate::deliveries::Awaited;
-use crate::exchange::rough::{Manner, Rough, answer, eventually, nobody, ok};
+use crate::exchange::rough::{Freezing, FullQueue, Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
@@ -87,7 +87,7 @@ impl Load {
         let mut journey = journey(Arrive::Burst { over: SECOND }, self.steps.clone());
         journey.init_data = self.init_data.clone();
         let mut scenario = scenario(vec![journey]);
-        (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout);
+        (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout / 2);
         scenario.crowd.connections = self.connections;
         scenario
     }
@@ -160,6 +160,7 @@ fn add(total: &mut ActInterval, act: &ActInterval) {
     total.offered += act.offered;
     total.ok += act.ok;
     total.requests += act.requests;
+    total.late_connect += act.late_connect;
     let before = failures(&total.outcomes);
     let sum = failures(&act.outcomes).into_iter().chain(before).fold(BTreeMap::new(), |mut sum, (class, count)| {
         *sum.entry(class).or_insert(0) += count;
@@ -404,4 +405,44 @@ fn a_closed_loop_against_nobody_ends_with_its_time() {
     let outcome = Load { pace, ..apart([0, 0]) }.against(nobody().address);
     assert_eq!((outcome.driven.end, outcome.total.requests), (End::Complete, 0));
     assert!(outcome.failures()["refused"] >= 2);
+}
+
+/// Ten milliseconds and a tenth: a machine that runs many tests at once. The order of the figures is what an instrument
+/// that waits for its answers gets wrong by a factor of a hundred.
+fn is_about(us: Option<u64>, truth_ms: f64) -> bool {
+    let ms = us.unwrap() as f64 / 1e3;
+    (ms - truth_ms).abs() <= truth_ms * 0.1 + 30.0
+}
+
+#[test]
+fn at_a_thousand_a_second_a_server_frozen_for_a_fifth_of_the_time_reads_as_it_was() {
+    let frozen = Freezing::serve(400 * MILLISECOND, 600 * MILLISECOND);
+    let load = Load { connections: Connections::Shared, ..apart(0..2_000) };
+    let outcome = load.against(frozen.address);
+    assert_eq!((outcome.total.ok, outcome.driven.samples), (2_000, 2_000));
+    let response = &outcome.total.response;
+    // Of 2,000 acts the 400 that came due in the freeze waited from 400 ms down to nothing, evenly: the slowest tenth
+    // of all acts begins at half of that, and the slowest hundredth at 20 ms from its end.
+    for (quantile, truth_ms) in [(0.5, 0.0), (0.9, 200.0), (0.99, 380.0), (1.0, 400.0)] {
+        assert!(is_about(response.quantile_us(quantile), truth_ms), "{quantile}: {response:?}");
+    }
+}
+
+#[test]
+fn a_connect_that_is_never_accepted_times_out_and_one_accepted_late_is_a_late_success() {
+    let full = FullQueue::new();
+    let outcome = apart([0]).timeout(100 * MILLISECOND).against(full.address());
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("connect_timeout", 1)]), 0));
+    let full = FullQueue::new();
+    let load = apart([0]);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            eventually(|| load.progress.standing().in_flight == 1);
+            // The first SYN has found the queue full by then; the next comes a second after it.
+            thread::sleep(300 * MILLISECOND);
+            full.accept_and_answer();
+        });
+        load.against(full.address())
+    });
+    assert_eq!((outcome.total.ok, outcome.total.late_connect), (1, 1));
 }

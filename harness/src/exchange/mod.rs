@@ -11,6 +11,7 @@ mod answer;
 mod chunks;
 mod connect;
 mod failure;
+mod patience;
 #[cfg(test)]
 pub(crate) mod rough;
 mod sock_diag;
@@ -20,5 +21,6 @@ mod wire;
 
 pub use connect::Connection;
 pub use failure::Failure;
+pub use patience::Timer;
 pub use sock_diag::tcp_info;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

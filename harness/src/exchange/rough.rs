@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, SockRef, Socket, Type};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// How a request is treated.
 #[derive(Debug, Clone)]
@@ -63,6 +64,94 @@ pub(crate) fn nobody() -> Nobody {
     let held = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     held.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
     Nobody { address: held.local_addr().unwrap().as_socket().unwrap(), _held: held }
+}
+
+/// A listener that has room for one connection in its queue, and that connection.
+pub(crate) struct FullQueue {
+    listener: Socket,
+    _waiting: Socket,
+}
+
+impl FullQueue {
+    pub(crate) fn new() -> Self {
+        let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        listener.listen(0).unwrap();
+        let waiting = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        waiting.connect(&listener.local_addr().unwrap()).unwrap();
+        Self { listener, _waiting: waiting }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listener.local_addr().unwrap().as_socket().unwrap()
+    }
+
+    /// Makes room, and answers the next connection once it has asked.
+    pub(crate) fn accept_and_answer(&self) {
+        let _first = self.listener.accept().unwrap();
+        let late = TcpStream::from(self.listener.accept().unwrap().0);
+        assert!(read_request(&late));
+        (&late).write_all(ok("").as_bytes()).unwrap();
+    }
+}
+
+/// A server of one thread that stands still once, for so long, from an instant after its first request on.
+pub(crate) struct Freezing {
+    pub(crate) address: SocketAddr,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Freezing {
+    pub(crate) fn serve(still: Duration, after: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        // Whoever comes in the freeze waits in the queue, of which std makes room for 128.
+        SockRef::from(&listener).listen(4096).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let thread = thread::spawn(move || {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            let runtime = builder.enable_all().build_local(tokio::runtime::LocalOptions::default()).unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                tokio::select! {
+                    () = freeze_once(&listener, still, after) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self { address, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for Freezing {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+async fn freeze_once(listener: &tokio::net::TcpListener, still: Duration, after: Duration) {
+    let mut freeze = None;
+    loop {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        freeze.get_or_insert_with(|| {
+            tokio::task::spawn_local(async move {
+                tokio::time::sleep(after).await;
+                thread::sleep(still);
+            })
+        });
+        tokio::task::spawn_local(async move {
+            let mut request = [0; 4096];
+            // A request of these tests comes in one piece.
+            while let Ok(1..) = stream.read(&mut request).await {
+                if stream.write_all(ok("").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
 }
 
 /// Waits until the condition holds, for a test that would otherwise depend on who is faster.

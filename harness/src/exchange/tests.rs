@@ -1,13 +1,14 @@
 //! Exchanges with real sockets: every way in which a server can fail them, told apart.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use socket2::{Domain, Socket, Type};
+use floodrig_reports::recording::RigFault;
 
-use super::rough::{Manner, Rough, Which, answer, nobody, ok};
+use super::rough::{FullQueue, Manner, Rough, Which, answer, nobody, ok};
 use super::*;
 
 /// Longer than any step of a test takes, and short enough to wait for.
@@ -31,9 +32,9 @@ fn get(out: &mut String) {
 /// What `times` exchanges over one kept connection come to.
 fn exchanges(endpoint: Endpoint, times: usize) -> Vec<Exchanged> {
     run(async {
-        let (wire, mut kept, mut all) = (Wire::new(endpoint), None, Vec::new());
+        let (wire, mut kept, mut timer, mut all) = (Wire::new(endpoint), None, pin!(None), Vec::new());
         for _ in 0..times {
-            all.push(wire.exchange(&mut kept, KEPT, get).await);
+            all.push(wire.exchange(&mut kept, timer.as_mut(), KEPT, get).await);
         }
         all
     })
@@ -146,51 +147,39 @@ fn a_request_larger_than_the_sockets_buffers_arrives_whole() {
         out.push_str("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 16777216\r\n\r\n");
         out.push_str(&body);
     };
-    let exchanged = run(async { Wire::new(endpoint(server.address)).exchange(&mut None, DRAINED, fill).await });
+    let wire = Wire::new(endpoint(server.address));
+    let exchanged = run(async { wire.exchange(&mut None, pin!(None), DRAINED, fill).await });
     assert_eq!(exchanged.result.unwrap().status, 200);
-}
-
-/// A listener that has room for one connection in its queue, and that connection.
-fn full() -> (Socket, SocketAddr, Vec<Socket>) {
-    let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-    listener.listen(0).unwrap();
-    let address = listener.local_addr().unwrap();
-    let waiting = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    waiting.connect(&address).unwrap();
-    (listener, address.as_socket().unwrap(), vec![waiting])
 }
 
 #[test]
 fn a_full_accept_queue_is_a_connect_timeout() {
-    let (_listener, address, _waiting) = full();
+    let full = FullQueue::new();
     let connect_timeout = Duration::from_millis(50);
-    assert_eq!(failure(Endpoint { connect_timeout, ..endpoint(address) }), Failure::ConnectTimeout);
+    assert_eq!(failure(Endpoint { connect_timeout, ..endpoint(full.address()) }), Failure::ConnectTimeout);
 }
 
 #[test]
 fn a_handshake_that_needed_a_second_syn_is_late() {
-    let (listener, address, _waiting) = full();
+    let full = FullQueue::new();
+    let address = full.address();
     let (begun, waits) = mpsc::channel();
     let server = thread::spawn(move || {
         waits.recv_timeout(PATIENCE).unwrap();
-        let _first = listener.accept().unwrap();
-        let (late, _) = listener.accept().unwrap();
-        late.send(ok("").as_bytes()).unwrap();
-        late
+        full.accept_and_answer();
     });
     let exchanged = run(async {
-        let (wire, mut kept) = (Wire::new(endpoint(address)), None);
+        let (wire, mut kept, mut timer) = (Wire::new(endpoint(address)), None, pin!(None));
         let release = async {
             // By then the first SYN has found the queue full; the next comes a second after it.
             tokio::time::sleep(Duration::from_millis(300)).await;
             begun.send(()).unwrap();
         };
-        tokio::join!(wire.exchange(&mut kept, DRAINED, get), release).0
+        tokio::join!(wire.exchange(&mut kept, timer.as_mut(), DRAINED, get), release).0
     });
     assert!(exchanged.late_connect);
     assert_eq!(exchanged.result.unwrap().status, 200);
-    drop(server.join().unwrap());
+    server.join().unwrap();
 }
 
 #[test]
@@ -198,6 +187,18 @@ fn a_connection_comes_from_the_source_it_is_told() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let hurried = Endpoint { timeout: Duration::from_millis(10), ..endpoint(listener.local_addr().unwrap()) };
     let ask = Ask { source: Some("127.0.0.9".parse().unwrap()), ..DRAINED };
-    assert_eq!(run(Wire::new(hurried).exchange(&mut None, ask, get)).result.unwrap_err(), Failure::Timeout);
+    let exchanged = run(async { Wire::new(hurried).exchange(&mut None, pin!(None), ask, get).await });
+    assert_eq!(exchanged.result.unwrap_err(), Failure::Timeout);
     assert_eq!(listener.accept().unwrap().1.ip().to_string(), "127.0.0.9");
+}
+
+#[test]
+fn a_source_that_this_machine_does_not_have_is_the_rigs_own_fault() {
+    let server = Rough::always(Manner::Answer(vec![ok("")]));
+    // TEST-NET-1 (RFC 5737) is nobody's.
+    let ask = Ask { source: Some("192.0.2.1".parse().unwrap()), ..DRAINED };
+    let wire = Wire::new(endpoint(server.address));
+    let exchanged = run(async { wire.exchange(&mut None, pin!(None), ask, get).await });
+    assert_eq!(exchanged.result.unwrap_err(), Failure::Rig(RigFault::AddressNotAvailable));
+    assert_eq!((exchanged.tries, server.received()), (0, 0));
 }

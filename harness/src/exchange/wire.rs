@@ -1,18 +1,19 @@
 //! One exchange: send a request, read its answer to the end, within the timeouts.
 
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 use super::answer::Answer;
 use super::connect::{Connection, connect};
 use super::failure::Failure;
+use super::patience::{Patience, Timer};
 
 /// Bytes read at once; one read takes a whole answer of the usual size.
 const INBOUND: usize = 64 * 1024;
@@ -74,6 +75,13 @@ pub struct Wire {
     inbound: RefCell<Box<[u8]>>,
 }
 
+/// A connection for one try, where it is put back to, and the timer of whoever waits.
+struct Line<'a> {
+    connection: Connection,
+    kept: &'a mut Option<Connection>,
+    timer: Pin<&'a mut Timer>,
+}
+
 /// A try that failed, and whether any byte of an answer had come by then.
 struct Broken {
     failure: Failure,
@@ -88,12 +96,18 @@ impl Wire {
     }
 
     /// Sends what `fill` writes over the kept connection or a fresh one, and reads the answer. `fill` is called
-    /// once a try, right before the send.
-    pub async fn exchange(&self, kept: &mut Option<Connection>, ask: Ask, fill: impl Fn(&mut String)) -> Exchanged {
+    /// once a try, right before the send; `timer` is kept by who does one exchange after the other.
+    pub async fn exchange(
+        &self,
+        kept: &mut Option<Connection>,
+        mut timer: Pin<&mut Timer>,
+        ask: Ask,
+        fill: impl Fn(&mut String),
+    ) -> Exchanged {
         let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
         if let Some(connection) = kept.take().filter(Connection::is_idle) {
             exchanged.tries += 1;
-            match self.attempt(connection, kept, ask.body, &fill).await {
+            match self.attempt(Line { connection, kept, timer: timer.as_mut() }, ask.body, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
                 Err(broken) => return Exchanged { result: Err(broken.failure), ..exchanged },
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
@@ -103,25 +117,27 @@ impl Wire {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
             Ok(fresh) => {
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
-                let attempt = self.attempt(fresh.connection, kept, ask.body, &fill).await;
+                let line = Line { connection: fresh.connection, kept, timer };
+                let attempt = self.attempt(line, ask.body, &fill).await;
                 Exchanged { result: attempt.map_err(|broken| broken.failure), ..exchanged }
             }
         }
     }
 
     /// One try on one connection, which is put back when it may be used again.
-    async fn attempt(
-        &self,
-        mut connection: Connection,
-        kept: &mut Option<Connection>,
-        body: Body,
-        fill: impl Fn(&mut String),
-    ) -> Result<Answered, Broken> {
+    async fn attempt(&self, mut line: Line<'_>, body: Body, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
         let mut answer = Answer::new(body == Body::Kept);
-        let talk = self.talk(&mut connection.stream, &mut answer, fill);
-        let talked = timeout(self.endpoint.timeout, talk).await.unwrap_or(Err(Failure::Timeout));
+        let mut patience = Patience::new(line.timer, self.endpoint.timeout);
+        let talked = {
+            let mut talk = pin!(self.talk(&mut line.connection.stream, &mut answer, fill));
+            poll_fn(|context| match talk.as_mut().poll(context) {
+                Poll::Ready(talked) => Poll::Ready(talked),
+                Poll::Pending => patience.poll_over(context).map(|()| Err(Failure::Timeout)),
+            })
+            .await
+        };
         talked.map_err(|failure| Broken { failure, begun: answer.begun })?;
-        *kept = answer.reusable.then_some(connection);
+        *line.kept = answer.reusable.then_some(line.connection);
         Ok(Answered { status: answer.status, body: answer.into_body() })
     }
 
@@ -134,7 +150,7 @@ impl Wire {
         if let Some(rest) = self.send(stream, fill)? {
             stream.write_all(&rest).await.map_err(|error| Failure::of_connection(&error))?;
         }
-        std::future::poll_fn(|context| self.poll_receive(context, stream, answer)).await
+        poll_fn(|context| self.poll_receive(context, stream, answer)).await
     }
 
     /// Sends what the socket takes at once, nearly always all of it, and returns a copy of the rest.

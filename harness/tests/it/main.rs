@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read clocks and environments")]
 
 mod bad_input;
+mod bench;
 mod calibration;
 mod lifecycle;
 mod outcome;
