@@ -18,5 +18,7 @@ pub mod plan;
 pub mod record;
 pub mod run;
 pub mod scenario;
+pub mod stop;
 pub mod system;
+pub mod template;
 pub mod vitals;

@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 
 /// The `[budgets]` table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budgets {
     /// The most acts that may end refused, reset, in a connect timeout, closed or in a timeout.
@@ -20,8 +20,11 @@ pub struct Budgets {
     pub error_lines: Option<u64>,
     /// The longest stall allowed.
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub stall: Option<Duration>,
     /// The greatest resident memory of the system's whole process tree.
+    #[serde(serialize_with = "to_the_byte")]
+    #[schemars(with = "String")]
     pub memory: Option<ByteSize>,
     /// The most calls Telegram may answer with 429.
     pub throttled: Option<u64>,
@@ -31,24 +34,51 @@ pub struct Budgets {
     pub late: Option<u64>,
     /// How old an effect not yet visible may be at the 99th percentile.
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub staleness: Option<Duration>,
     /// Response times by act, judged over all planned acts: one that did not succeed ranks slower than any bound.
     pub latency: BTreeMap<String, Latency>,
 }
 
 /// Bounds on the response time of one act.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "percentiles")]
 pub struct Latency {
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub p50: Option<Duration>,
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub p90: Option<Duration>,
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub p99: Option<Duration>,
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub p999: Option<Duration>,
     #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
     pub max: Option<Duration>,
+}
+
+/// `ByteSize` writes itself rounded for the eye; a budget must come back from a recording as it was.
+#[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+fn to_the_byte<S: serde::Serializer>(size: &Option<ByteSize>, to: S) -> Result<S::Ok, S::Error> {
+    match size {
+        Some(size) => to.collect_str(&format_args!("{} B", size.as_u64())),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_comes_back_from_a_recording_as_it_was() {
+        let budgets = Budgets { memory: Some(ByteSize(1_234_567)), ..Budgets::default() };
+        let text = serde_json::to_string(&budgets).expect("budgets are JSON");
+        assert_eq!(serde_json::from_str::<Budgets>(&text).expect("it reads back"), budgets);
+    }
 }

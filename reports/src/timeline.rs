@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::recording::{Event, Histogram, MethodCounts, Outcomes, Stall};
+use crate::recording::{CallInterval, Event, Histogram, Interval, MethodCounts, Outcomes, Stall};
 
 /// The run over time. All times are seconds since the epoch.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,4 +59,38 @@ pub struct CallPoint {
     pub throttled: u64,
     pub errors: u64,
     pub by_method: BTreeMap<String, MethodCounts>,
+}
+
+impl LoadPoint {
+    /// All acts of an interval together.
+    pub(crate) fn of(interval: &Interval) -> Self {
+        let mut point = Self {
+            from_s: interval.from_us as f64 / 1e6,
+            len_s: interval.len_us as f64 / 1e6,
+            in_flight: interval.in_flight,
+            ..Self::default()
+        };
+        for act in interval.acts.values() {
+            point.offered += act.offered;
+            point.ok += act.ok;
+            point.outcomes.merge(&act.outcomes);
+            point.response.merge(&act.response);
+        }
+        point
+    }
+}
+
+impl CallPoint {
+    /// All methods of an interval, together and apart.
+    pub(crate) fn of(calls: CallInterval) -> Self {
+        let total = |of: fn(&MethodCounts) -> u64| calls.by_method.values().map(of).sum();
+        Self {
+            from_s: calls.from_us as f64 / 1e6,
+            len_s: calls.len_us as f64 / 1e6,
+            accepted: total(MethodCounts::accepted),
+            throttled: total(|counts| counts.throttled),
+            errors: total(|counts| counts.errors),
+            by_method: calls.by_method,
+        }
+    }
 }

@@ -27,5 +27,5 @@ mod users;
 mod world;
 
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::Limits;
+pub use limits::{Limits, spread};
 pub use stub::{NotPushed, Stub, start};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// The `[telegram]` table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Sends and edits of one bot in any second; 0: no ceiling.
@@ -19,13 +19,16 @@ pub struct Limits {
     pub chat_burst: u32,
     /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
     #[serde(with = "spread")]
+    #[schemars(with = "String")]
     pub answer_time: RangeInclusive<Duration>,
     /// Bytes per second of one bot's uploads together; absent: as fast as loopback carries.
+    #[schemars(with = "String")]
     pub upload_bytes_per_second: Option<bytesize::ByteSize>,
     /// Uploads of one bot at once; 0: no slot rule. One more is answered 429.
     pub uploads_at_once: u32,
     /// The `retry_after` of an upload that found no slot (`"30s..60s"`).
     #[serde(with = "spread")]
+    #[schemars(with = "String")]
     pub upload_retry_after: RangeInclusive<Duration>,
 }
 
@@ -64,15 +67,17 @@ impl Limits {
     }
 }
 
-mod spread {
-    //! A range of durations in a value: `"40ms..120ms"`, or `"80ms"` for exactly that.
-
+/// A range of durations in a value: `"40ms..120ms"`, or `"80ms"` for exactly that.
+pub mod spread {
+    use std::fmt;
     use std::ops::RangeInclusive;
     use std::time::Duration;
 
-    use serde::{Deserialize, Deserializer, Serializer, de};
+    use serde::de::{Error, Unexpected, Visitor};
+    use serde::{Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes the range as a scenario has it.
+    pub fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&words(*value.start(), *value.end()))
     }
 
@@ -81,15 +86,32 @@ mod spread {
         format!("{low}..{high}")
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RangeInclusive<Duration>, D::Error> {
-        let text = String::deserialize(from)?;
-        let (low, high) = text.split_once("..").unwrap_or((&text, &text));
-        let low = humantime::parse_duration(low.trim()).map_err(de::Error::custom)?;
-        let high = humantime::parse_duration(high.trim()).map_err(de::Error::custom)?;
-        if low > high {
-            return Err(de::Error::custom("the range ends before it begins"));
+    /// Reads the range from a scenario.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RangeInclusive<Duration>, D::Error> {
+        from.deserialize_str(Spread)
+    }
+
+    struct Spread;
+
+    impl Visitor<'_> for Spread {
+        type Value = RangeInclusive<Duration>;
+
+        fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+            to.write_str("a duration")
         }
-        Ok(low..=high)
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            let (low, high) = text.split_once("..").unwrap_or((text, text));
+            let read = |text: &str| {
+                let text = text.trim();
+                humantime::parse_duration(text).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+            };
+            let (low, high) = (read(low)?, read(high)?);
+            if low > high {
+                return Err(E::custom("the spread ends before it begins: write the shorter time first"));
+            }
+            Ok(low..=high)
+        }
     }
 }
 

@@ -1,1 +1,123 @@
-//! The command line: one file per subcommand. Only here is anything printed or exited.
+//! The command line: one file per subcommand. Only here is anything printed, and only `main` exits.
+
+mod comparison;
+mod complaints;
+mod errands;
+mod exit;
+mod made;
+mod plan;
+mod progress;
+mod report;
+mod run;
+mod schema;
+mod sign;
+mod table;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use exit::Exit;
+
+use crate::keeper;
+
+/// A load-testing rig for Telegram bots and Mini Apps: it starts your server, stands in for Telegram with a stub
+/// that enforces the real ceilings, replays a scenario and answers with a plotted report and a verdict.
+#[derive(Debug, Parser)]
+#[command(name = "floodrig", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+struct Floodrig {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+A bare path means `run`: `floodrig scenarios` runs every scenario of that folder.
+
+Exit status: 0 pass, 1 a budget is broken, 2 usage or scenario error (nothing was run), 3 the system never became
+ready, 4 invalid (the rig was the limit, or a judged series has no samples), 5 the system died, 6 the rig itself
+failed, 130 interrupted (the recording is kept and marked partial).";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run scenarios: files, or every scenario of a folder
+    Run(run::Args),
+    /// Print what a scenario would send, and when
+    Plan(plan::Args),
+    /// Render a recording again
+    Report(report::Args),
+    /// Print signed initData of made-up players
+    Sign(sign::Args),
+    /// Print the JSON schema of scenario files
+    Schema,
+    #[command(name = "__keeper", hide = true)]
+    Keeper,
+    #[command(name = "__launch", hide = true)]
+    Launch,
+}
+
+/// Does what the arguments say. A panic is the rig's own failure, and everything it had started ends with it.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    catch_unwind(AssertUnwindSafe(|| dispatch(arguments))).unwrap_or_else(|_| Exit::Failed.into())
+}
+
+fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = with_run(arguments.into_iter().collect());
+    let floodrig = match Floodrig::try_parse_from(arguments) {
+        Ok(floodrig) => floodrig,
+        Err(says) => return refuse(&says).into(),
+    };
+    match floodrig.command {
+        Command::Run(args) => run::run(&args).into(),
+        Command::Plan(args) => plan::run(&args).into(),
+        Command::Report(args) => report::run(&args).into(),
+        Command::Sign(args) => sign::run(&args).into(),
+        Command::Schema => schema::run().into(),
+        Command::Keeper => keeper::main(),
+        Command::Launch => keeper::launch_main(),
+    }
+}
+
+/// Help and versions are no errors; anything else is one of usage.
+fn refuse(says: &clap::Error) -> Exit {
+    // Nobody is left to be told when standard error is closed.
+    drop(says.print());
+    if says.use_stderr() { Exit::Usage } else { Exit::Pass }
+}
+
+/// A bare path means `run`.
+fn with_run(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let bare_path = arguments.get(1).is_some_and(|first| {
+        let text = first.to_string_lossy();
+        let known = Floodrig::command().get_subcommands().any(|command| command.get_name() == text);
+        !known && !text.starts_with('-') && (Path::new(first).exists() || text.ends_with(".toml"))
+    });
+    if bare_path {
+        arguments.insert(1, "run".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        Floodrig::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_path_means_run_and_a_command_stays_a_command() {
+        assert_eq!(with_run(words("floodrig src --variant a")), words("floodrig run src --variant a"));
+        assert_eq!(with_run(words("floodrig missing.toml")), words("floodrig run missing.toml"));
+        assert_eq!(with_run(words("floodrig plan a.toml")), words("floodrig plan a.toml"));
+        assert_eq!(with_run(words("floodrig --help")), words("floodrig --help"));
+    }
+}

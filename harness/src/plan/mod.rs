@@ -3,7 +3,27 @@
 //! Pure: ChaCha8 by name, one stream per player, integer arithmetic and libm, so that a plan is the same on
 //! every platform and in every version.
 
+#[cfg(test)]
+pub(crate) mod by_hand;
+mod chance;
+mod crowd;
+mod marker;
+mod names;
+mod openings;
+mod walk;
+mod words;
+
 use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+pub use self::crowd::crowd;
+pub use self::marker::Marker;
+pub use self::words::word;
+
+use self::chance::Source;
+use self::openings::openings;
+use crate::scenario::{Journey, Scenario};
 
 /// Everything that will be sent, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +34,22 @@ pub struct Plan {
     pub players: Vec<Player>,
     /// Every time a player opens the app, in the order of their instants.
     pub visits: Vec<Visit>,
-    /// Sorted by (at, player, visit, nth).
+    /// Sorted by (at, player, visit, act, nth): acts that one visit has at the same instant keep their order.
     pub arrivals: Vec<Arrival>,
-    /// SHA-256 of the arrivals' little-endian bytes.
+    /// SHA-256 of the arrivals in order, each as 20 little-endian bytes: `at` in microseconds (8), `player` (4),
+    /// `visit` (4), `act` (2), `nth` (2).
     pub digest: [u8; 32],
+}
+
+/// Everything that `scenario` plans. The acts of a visit follow each other by the time the player thinks before each,
+/// beginning at the instant the app is opened, however long the system takes to answer.
+pub fn plan(scenario: &Scenario) -> Plan {
+    let players = crowd(scenario.seed, scenario.crowd.groups, scenario.crowd.players_per_group);
+    let acts = acts(&scenario.journeys);
+    let visits = visits(scenario.seed, &scenario.journeys, players.len() as u32);
+    let arrivals = walk::arrivals(scenario.seed, &scenario.journeys, &visits);
+    let digest = digest(&arrivals);
+    Plan { acts, players, visits, arrivals, digest }
 }
 
 /// Where an act stands in the scenario.
@@ -42,7 +74,7 @@ pub struct Visit {
     pub journey: u16,
 }
 
-/// One planned act.
+/// One planned act. Its instant is in whole microseconds, so that what is printed and digested is all there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Since the start of the load.
@@ -77,3 +109,36 @@ pub struct Player {
     /// The same for everyone of the group.
     pub chat_instance: i64,
 }
+
+fn acts(journeys: &[Journey]) -> Vec<ActSpec> {
+    let of_journey = |(journey, its): (usize, &Journey)| {
+        let steps = its.steps.iter().enumerate();
+        steps.map(|(step, its)| ActSpec { name: its.act.clone(), journey, step }).collect::<Vec<_>>()
+    };
+    journeys.iter().enumerate().flat_map(of_journey).collect()
+}
+
+fn visits(seed: u64, journeys: &[Journey], players: u32) -> Vec<Visit> {
+    let mut visits = Vec::new();
+    for (journey, its) in (0..).zip(journeys) {
+        let opened = openings(&its.arrive, players, &Source::new(seed, &format!("openings of journey {journey}")));
+        visits.extend(opened.into_iter().map(|opening| Visit { at: opening.at, player: opening.player, journey }));
+    }
+    visits.sort_unstable_by_key(|visit| (visit.at, visit.player, visit.journey));
+    visits
+}
+
+fn digest(arrivals: &[Arrival]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for arrival in arrivals {
+        digest.update((arrival.at.as_micros() as u64).to_le_bytes());
+        digest.update(arrival.player.to_le_bytes());
+        digest.update(arrival.visit.to_le_bytes());
+        digest.update(arrival.act.to_le_bytes());
+        digest.update(arrival.nth.to_le_bytes());
+    }
+    digest.finalize().into()
+}
+
+#[cfg(test)]
+mod tests;

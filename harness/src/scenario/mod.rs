@@ -1,12 +1,82 @@
 //! A scenario: what a user writes, parsed and checked. Only valid ones exist.
+//!
+//! ```text
+//! text --merge--> one TOML table --shape--> File (serde) --check--> Scenario
+//! ```
+//! Every complaint carries the bytes at fault; drawing it with its line and a caret is the command line's.
+//! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
+
+mod body;
+mod check;
+mod complaint;
+mod file;
+mod journey;
+mod merge;
+mod number_or_list;
+mod quick;
+mod schema;
+mod shape;
+mod source;
+mod spot;
+mod step;
+mod system;
+mod template;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use complaint::Complaint;
+pub use schema::schema;
+pub use source::{Source, Unreadable};
+pub use template::{Piece, Slot, Template};
+
+/// Reads a scenario from its text, with one of its variants merged in.
+///
+/// The path names the file in messages and is where the search for [`System::dir`] begins.
+pub fn parse(path: &Path, text: &str, variant: Option<&str>) -> Result<Scenario, Vec<Complaint>> {
+    let table = merge::merged(text, variant)?;
+    let file = shape::file(&table, text)?;
+    let source = Source { path: path.to_owned(), text: text.to_owned() };
+    check::scenario(file, &table, source, variant)
+}
+
+/// The bytes of a key of the file, tables outermost first; its table's when the key is not there.
+pub fn span_of(text: &str, variant: Option<&str>, keys: &[&str]) -> Range<usize> {
+    let Some((first, rest)) = keys.split_first() else { return 0..0 };
+    let merged = merge::merged(text, variant);
+    merged.map_or(0..0, |table| rest.iter().fold(spot::Spot::top(&table, first), |spot, key| spot.key(key)).span())
+}
+
+/// Reads a scenario in each of its variants, in file order; one without variants is read as it stands.
+pub fn parse_each(path: &Path, text: &str) -> Result<Vec<Scenario>, Vec<Complaint>> {
+    let names = variants(text)?;
+    if names.is_empty() {
+        return Ok(vec![parse(path, text, None)?]);
+    }
+    let mut scenarios = Vec::new();
+    let mut complaints = Vec::new();
+    for name in &names {
+        match parse(path, text, Some(name)) {
+            Ok(scenario) => scenarios.push(scenario),
+            Err(found) => complaints.extend(found),
+        }
+    }
+    complaint::settle(scenarios, complaints)
+}
+
+/// The names of a scenario's variants, in file order.
+pub fn variants(text: &str) -> Result<Vec<String>, Vec<Complaint>> {
+    merge::variants(text)
+}
 
 /// One scenario with one of its variants merged in.
 #[derive(Debug, Clone)]
@@ -35,15 +105,6 @@ pub struct Scenario {
     pub expect: Option<Expect>,
     /// The file.
     pub source: Source,
-}
-
-/// The file a scenario was read from.
-#[derive(Debug, Clone, Default)]
-pub struct Source {
-    /// Where it is.
-    pub path: PathBuf,
-    /// What it says.
-    pub text: String,
 }
 
 /// How a run is expected to end.
@@ -109,7 +170,7 @@ pub struct Crowd {
     pub timeout: Duration,
     /// How long after the load deliveries are waited for.
     pub settle: Duration,
-    /// The `start_param` of a player's direct link.
+    /// The `start_param` of a player's direct link; empty: the link has none.
     pub start_param: Template,
 }
 
@@ -157,6 +218,27 @@ pub enum Arrive {
         /// For how long.
         over: Duration,
     },
+}
+
+impl Arrive {
+    /// How long players arrive for.
+    pub fn over(&self) -> Duration {
+        match *self {
+            Self::Burst { over }
+            | Self::Constant { over, .. }
+            | Self::Poisson { over, .. }
+            | Self::Ramp { over, .. } => over,
+        }
+    }
+
+    /// How many visits are to be expected of a crowd of this many players.
+    pub fn visits(&self, players: u64) -> f64 {
+        match *self {
+            Self::Burst { .. } => players as f64,
+            Self::Constant { rate, over } | Self::Poisson { rate, over } => rate * over.as_secs_f64(),
+            Self::Ramp { from, to, over } => f64::midpoint(from, to) * over.as_secs_f64(),
+        }
+    }
 }
 
 /// Where the signed initData goes.
@@ -231,58 +313,4 @@ pub enum Sign {
     Marker(Template),
     /// A number at this JSON pointer of the answer; a message or caption with `v<n>`, n at least it, shows it.
     Version(String),
-}
-
-/// A text with placeholders.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Template {
-    /// The pieces in order.
-    pub pieces: Vec<Piece>,
-}
-
-/// One piece of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Text as it stands.
-    Text(String),
-    /// A placeholder.
-    Slot(Slot),
-}
-
-/// The placeholders there are.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Slot {
-    /// `{system.port}`: in the system's environment only.
-    SystemPort,
-    /// `{stub.url}`: in the system's environment only.
-    StubUrl,
-    /// `{bot.token}`
-    BotToken,
-    /// `{player.id}`: the Telegram user id.
-    PlayerId,
-    /// `{player.name}`: the first name.
-    PlayerName,
-    /// `{chat.id}`: the Telegram id of the player's group.
-    ChatId,
-    /// `{chat.instance}`: the `chat_instance` of the player's group.
-    ChatInstance,
-    /// `{word}`: a five-letter word, drawn anew for every act.
-    Word,
-    /// `{nth}`: which repetition of the act this is, from 0.
-    Nth,
-    /// `{marker}`: a text unique to the planned act.
-    Marker,
-    /// `{name}`: a value captured by an earlier step of the journey.
-    Captured(String),
-}
-
-/// Something wrong in a scenario file; rendered with the file's line and a caret by the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    /// The bytes at fault.
-    pub span: Range<usize>,
-    /// What is wrong.
-    pub says: String,
-    /// What to do about it.
-    pub help: Option<String>,
 }

@@ -1,1 +1,32 @@
-//! The system under test: build, cores, spawn, ready, death, stop.
+//! The system under test: build, cores, port, start, readiness, death, stop.
+//!
+//! It is started under a keeper, so that it outlives the rig in no case; its death is noticed at once and told
+//! apart from the rig's own stop. What it does wrong is data ([`Ending`]); only what kept it from becoming
+//! ready is an error. This room knows nothing of journeys, budgets or Telegram.
+//!
+//! [`Ending`]: floodrig_reports::recording::Ending
+
+mod build;
+mod clock;
+pub mod cores;
+mod death;
+mod handles;
+mod in_flight;
+mod launch;
+mod logs;
+mod oom;
+pub mod port;
+mod ready;
+mod running;
+mod signal;
+mod unready;
+mod watcher;
+
+pub use build::{Build, BuildError, build};
+pub use clock::Clock;
+pub use death::{Cause, Death};
+pub use handles::{OpenFiles, raise_open_files};
+pub use launch::Launch;
+pub use running::{Stopped, System};
+pub use unready::{NotReady, StartError, Unready};
+pub use watcher::Watch;

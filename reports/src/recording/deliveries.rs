@@ -25,3 +25,16 @@ pub struct DeliveryInterval {
     /// The age of the oldest effect not yet on a board, at the moment a call shows it (lost ones: at the end of settle).
     pub staleness: Histogram,
 }
+
+impl DeliveryInterval {
+    /// Adds another interval's counts; exact.
+    pub fn merge(&mut self, other: &Self) {
+        self.expected += other.expected;
+        self.delivered += other.delivered;
+        self.late += other.late;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.latency.merge(&other.latency);
+        self.staleness.merge(&other.staleness);
+    }
+}

@@ -114,3 +114,14 @@ pub struct Observations {
     pub outbound: String,
     pub deliveries: String,
 }
+
+impl Observations {
+    /// Whether an observation was made: `active`, with or without a remark behind it.
+    pub fn is_active(observation: &str) -> bool {
+        observation.starts_with("active")
+    }
+    /// Whether anything would have noticed a stall.
+    pub fn sees_stalls(&self) -> bool {
+        Self::is_active(&self.black_box) || Self::is_active(&self.heartbeat)
+    }
+}

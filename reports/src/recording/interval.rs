@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Histogram, Outcomes};
+use super::{Histogram, Outcome, Outcomes, Sample};
 
 /// One interval of a run: 100 ms for runs up to a minute, else 1 s. A sample belongs to the interval it ended in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,10 +35,178 @@ pub struct ActInterval {
     pub response: Histogram,
     /// From the send to the end, of the ok ones.
     pub service: Histogram,
-    /// The rig's own lateness, of all that were sent.
+    /// Acts that were free to go and not sent within [`Sample::LATE`], or abandoned although free for longer.
+    pub sent_late: u64,
+    /// The rig's own lateness, of all that were sent and of those abandoned although free for longer than [`Sample::LATE`].
     pub lag: Histogram,
     /// Time spent waiting for the player's own previous act, of the ok ones.
     pub blocked: Histogram,
-    /// From the planned instant to the end, of those that failed (abandoned and skipped ones left out).
+    /// From the planned instant to the end, of those that failed (abandoned, skipped and those at the rig's own fault left out).
     pub failed_response: Histogram,
+}
+
+impl ActInterval {
+    /// An empty one whose histograms have room for everything: counting into it never allocates.
+    pub fn with_room() -> Self {
+        Self {
+            response: Histogram::with_room(),
+            service: Histogram::with_room(),
+            lag: Histogram::with_room(),
+            blocked: Histogram::with_room(),
+            failed_response: Histogram::with_room(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts one act that ended. Its planned instant (`offered`) is counted by whoever knows the plan.
+    pub fn count(&mut self, sample: &Sample) {
+        self.requests += u64::from(sample.tries);
+        self.outcomes.count(sample.outcome);
+        match sample.outcome {
+            Outcome::Ok { late_connect } => self.count_success(sample, late_connect),
+            Outcome::Abandoned => self.count_abandoned(sample),
+            Outcome::Skipped | Outcome::RigFault(_) => {}
+            Outcome::CheckFailed
+            | Outcome::Status(_)
+            | Outcome::Refused
+            | Outcome::Reset
+            | Outcome::ConnectTimeout
+            | Outcome::Closed
+            | Outcome::Timeout
+            | Outcome::Unanswered => {
+                self.failed_response.record(sample.response());
+                self.count_lag(sample);
+            }
+        }
+    }
+
+    fn count_success(&mut self, sample: &Sample, late_connect: bool) {
+        self.ok += 1;
+        self.late_connect += u64::from(late_connect);
+        self.response.record(sample.response());
+        self.service.record(sample.service());
+        self.blocked.record(sample.blocked());
+        self.count_lag(sample);
+    }
+
+    /// One whose player was never free tells nothing of the rig; one that was free and left lying is the rig's fault.
+    fn count_abandoned(&mut self, sample: &Sample) {
+        if sample.tries == 0 && sample.lag() > Sample::LATE {
+            self.count_lag(sample);
+        }
+    }
+
+    fn count_lag(&mut self, sample: &Sample) {
+        self.lag.record(sample.lag());
+        self.sent_late += u64::from(sample.lag() > Sample::LATE);
+    }
+
+    /// Adds another interval's counts; exact.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.ok += other.ok;
+        self.outcomes.merge(&other.outcomes);
+        self.late_connect += other.late_connect;
+        self.requests += other.requests;
+        self.sent_late += other.sent_late;
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.lag.merge(&other.lag);
+        self.blocked.merge(&other.blocked);
+        self.failed_response.merge(&other.failed_response);
+    }
+
+    /// Forgets everything, keeping the memory.
+    pub fn reset(&mut self) {
+        self.offered = 0;
+        self.ok = 0;
+        self.outcomes = Outcomes::default();
+        self.late_connect = 0;
+        self.requests = 0;
+        self.sent_late = 0;
+        self.response.reset();
+        self.service.reset();
+        self.lag.reset();
+        self.blocked.reset();
+        self.failed_response.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::recording::RigFault;
+
+    /// Sent `lag` after it was due at one second, and ended 30 ms later.
+    fn sample(lag: Duration, outcome: Outcome) -> Sample {
+        let scheduled = Duration::from_secs(1);
+        let started = scheduled + lag;
+        let ended = started + Duration::from_millis(30);
+        Sample { act: 0, player: 0, scheduled, free: Duration::ZERO, started, ended, outcome, tries: 1 }
+    }
+
+    fn never_sent(lag: Duration) -> Sample {
+        let sample = sample(lag, Outcome::Abandoned);
+        Sample { ended: sample.started, tries: 0, ..sample }
+    }
+
+    fn counted(samples: &[Sample]) -> ActInterval {
+        let mut act = ActInterval::default();
+        for sample in samples {
+            act.count(sample);
+        }
+        act
+    }
+
+    #[test]
+    fn successes_and_failures_have_histograms_of_their_own() {
+        let act = counted(&[
+            sample(Duration::ZERO, Outcome::Ok { late_connect: true }),
+            sample(Duration::ZERO, Outcome::Timeout),
+        ]);
+        assert_eq!((act.ok, act.late_connect, act.outcomes.timeout, act.requests), (1, 1, 1, 2));
+        assert_eq!((act.response.count(), act.service.count(), act.blocked.count()), (1, 1, 1));
+        assert_eq!((act.failed_response.count(), act.lag.count()), (1, 2));
+    }
+
+    #[test]
+    fn an_act_is_sent_late_beyond_fifty_milliseconds() {
+        let ok = Outcome::Ok { late_connect: false };
+        assert_eq!(counted(&[sample(Sample::LATE, ok)]).sent_late, 0);
+        assert_eq!(counted(&[sample(Sample::LATE + Duration::from_micros(1), ok)]).sent_late, 1);
+    }
+
+    #[test]
+    fn an_abandoned_act_is_the_rigs_fault_only_when_its_player_was_free() {
+        let left_lying = never_sent(Duration::from_millis(51));
+        let blocked = Sample { free: left_lying.ended, ..left_lying.clone() };
+        assert_eq!(counted(&[left_lying]).sent_late, 1);
+        let blocked = counted(&[blocked]);
+        assert_eq!((blocked.sent_late, blocked.lag.count(), blocked.outcomes.abandoned), (0, 0, 1));
+    }
+
+    #[test]
+    fn skipped_acts_and_rig_faults_leave_no_time_behind() {
+        let act = counted(&[
+            sample(Duration::ZERO, Outcome::Skipped),
+            sample(Duration::ZERO, Outcome::RigFault(RigFault::TooManyOpenFiles)),
+        ]);
+        assert_eq!((act.failed_response.count(), act.lag.count()), (0, 0));
+        assert_eq!(act.outcomes.total(), 2);
+    }
+
+    #[test]
+    fn an_interval_with_room_counts_as_one_without_and_can_be_used_again() {
+        let samples = [sample(Duration::ZERO, Outcome::Ok { late_connect: false }), never_sent(Duration::from_secs(9))];
+        let mut roomy = ActInterval::with_room();
+        for _ in 0..2 {
+            roomy.reset();
+            for sample in &samples {
+                roomy.count(sample);
+            }
+            assert_eq!(roomy, counted(&samples));
+        }
+    }
 }

@@ -14,13 +14,13 @@ mod telegram;
 mod vital;
 
 pub use deliveries::DeliveryInterval;
-pub use file::{ReadError, Reader, WriteError, Writer};
+pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
 pub use header::{Cores, Header, How, Machine, Observations, Versions};
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Stall, Vital};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Stall, Vital};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,8 @@ pub enum Row {
     Vital(Vital),
     /// One stall of the system, as soon as it is over.
     Stall(Stall),
+    /// What the black-box probe found over the whole run.
+    Probed(Probed),
     /// The Bot API calls of one interval, counted by the stub.
     Calls(CallInterval),
     /// What became visible in the chats during one interval.
@@ -68,4 +70,6 @@ pub struct Seal {
     pub failed: Option<String>,
     /// Rows and exemplars dropped because a queue was full.
     pub dropped: u64,
+    /// Awaited effects and sightings dropped because a queue was full: if any, deliveries were not measured.
+    pub deliveries_dropped: u64,
 }

@@ -14,7 +14,7 @@ pub struct Sample {
     /// The planned instant.
     #[serde(rename = "scheduled_us", with = "micros")]
     pub scheduled: Duration,
-    /// When the player's own previous act had ended; zero for its first.
+    /// When the player's own previous act had ended; zero for its first, equal to `ended` when the previous one never did.
     #[serde(rename = "free_us", with = "micros")]
     pub free: Duration,
     /// When the act was begun; equal to `ended` when it never was.
@@ -30,6 +30,10 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// An act that was free to go and not sent within this long was sent late. It is half of the 100 ms in which
+    /// people take an answer for instant (Nielsen, "Response Times: The 3 Important Limits").
+    pub const LATE: Duration = Duration::from_millis(50);
+
     /// What the user waited: from the planned instant to the end.
     pub fn response(&self) -> Duration {
         self.ended.saturating_sub(self.scheduled)
@@ -119,6 +123,87 @@ pub struct Outcomes {
     pub rig_fault: u64,
 }
 
+impl Outcomes {
+    /// Counts one outcome; successes are counted beside this.
+    pub fn count(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Ok { late_connect: _ } => return,
+            Outcome::CheckFailed => &mut self.check_failed,
+            Outcome::Status(code) => self.status(code),
+            Outcome::Refused => &mut self.refused,
+            Outcome::Reset => &mut self.reset,
+            Outcome::ConnectTimeout => &mut self.connect_timeout,
+            Outcome::Closed => &mut self.closed,
+            Outcome::Timeout => &mut self.timeout,
+            Outcome::Unanswered => &mut self.unanswered,
+            Outcome::RigFault(_) => &mut self.rig_fault,
+            Outcome::Abandoned => &mut self.abandoned,
+            Outcome::Skipped => &mut self.skipped,
+        } += 1;
+    }
+
+    /// The class of an HTTP status. What is no status at all (under 200, from 500 on) goes to the nearest class.
+    fn status(&mut self, code: u16) -> &mut u64 {
+        match code {
+            0..200 => &mut self.status_1xx,
+            200..300 => &mut self.status_2xx,
+            300..400 => &mut self.status_3xx,
+            400..500 => &mut self.status_4xx,
+            500.. => &mut self.status_5xx,
+        }
+    }
+
+    /// Adds another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.check_failed += other.check_failed;
+        self.status_1xx += other.status_1xx;
+        self.status_2xx += other.status_2xx;
+        self.status_3xx += other.status_3xx;
+        self.status_4xx += other.status_4xx;
+        self.status_5xx += other.status_5xx;
+        self.refused += other.refused;
+        self.reset += other.reset;
+        self.connect_timeout += other.connect_timeout;
+        self.closed += other.closed;
+        self.timeout += other.timeout;
+        self.unanswered += other.unanswered;
+        self.abandoned += other.abandoned;
+        self.skipped += other.skipped;
+        self.rig_fault += other.rig_fault;
+    }
+
+    /// Every class with its key in `summary.json`.
+    pub fn named(&self) -> [(&'static str, u64); 15] {
+        [
+            ("check_failed", self.check_failed),
+            ("status_1xx", self.status_1xx),
+            ("status_2xx", self.status_2xx),
+            ("status_3xx", self.status_3xx),
+            ("status_4xx", self.status_4xx),
+            ("status_5xx", self.status_5xx),
+            ("refused", self.refused),
+            ("reset", self.reset),
+            ("connect_timeout", self.connect_timeout),
+            ("closed", self.closed),
+            ("timeout", self.timeout),
+            ("unanswered", self.unanswered),
+            ("abandoned", self.abandoned),
+            ("skipped", self.skipped),
+            ("rig_fault", self.rig_fault),
+        ]
+    }
+
+    /// All that did not succeed.
+    pub fn total(&self) -> u64 {
+        self.named().iter().map(|(_, count)| count).sum()
+    }
+
+    /// Those the system left without an answer.
+    pub fn unserved(&self) -> u64 {
+        self.refused + self.reset + self.connect_timeout + self.closed + self.timeout
+    }
+}
+
 pub(crate) mod micros {
     //! Durations as whole microseconds, which is what the recording's `_us` keys promise.
 
@@ -132,5 +217,86 @@ pub(crate) mod micros {
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         Ok(Duration::from_micros(u64::deserialize(from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERY_FAILURE: [Outcome; 15] = [
+        Outcome::CheckFailed,
+        Outcome::Status(101),
+        Outcome::Status(204),
+        Outcome::Status(302),
+        Outcome::Status(404),
+        Outcome::Status(503),
+        Outcome::Refused,
+        Outcome::Reset,
+        Outcome::ConnectTimeout,
+        Outcome::Closed,
+        Outcome::Timeout,
+        Outcome::Unanswered,
+        Outcome::Abandoned,
+        Outcome::Skipped,
+        Outcome::RigFault(RigFault::Local),
+    ];
+
+    fn counted(outcomes: &[Outcome]) -> Outcomes {
+        let mut counted = Outcomes::default();
+        for outcome in outcomes {
+            counted.count(*outcome);
+        }
+        counted
+    }
+
+    #[test]
+    fn every_class_of_failure_is_counted_in_a_place_of_its_own() {
+        let counts = counted(&EVERY_FAILURE).named().map(|(_, count)| count);
+        assert_eq!(counts, [1; 15]);
+    }
+
+    #[test]
+    fn the_names_are_the_keys_of_the_file() {
+        let file = serde_json::to_value(Outcomes::default()).unwrap();
+        let named: Vec<_> = Outcomes::default().named().iter().map(|(name, _)| *name).collect();
+        assert!(named.iter().all(|name| file.get(name).is_some()));
+        assert_eq!(file.as_object().unwrap().len(), named.len());
+    }
+
+    #[test]
+    fn a_success_is_no_failure() {
+        assert_eq!(counted(&[Outcome::Ok { late_connect: true }]).total(), 0);
+    }
+
+    #[test]
+    fn merging_adds_every_class() {
+        let mut twice = counted(&EVERY_FAILURE);
+        twice.merge(&counted(&EVERY_FAILURE));
+        assert_eq!(twice.named().map(|(_, count)| count), [2; 15]);
+    }
+
+    #[test]
+    fn unserved_are_the_five_ways_of_getting_no_answer() {
+        assert_eq!(counted(&EVERY_FAILURE).unserved(), 5);
+    }
+
+    #[test]
+    fn lag_is_neither_the_players_own_waiting_nor_the_systems_time() {
+        let ms = Duration::from_millis;
+        let sample = Sample {
+            act: 0,
+            player: 0,
+            scheduled: ms(100),
+            free: ms(130),
+            started: ms(132),
+            ended: ms(180),
+            outcome: Outcome::Ok { late_connect: false },
+            tries: 1,
+        };
+        assert_eq!(sample.response(), ms(80));
+        assert_eq!(sample.blocked(), ms(30));
+        assert_eq!(sample.lag(), ms(2));
+        assert_eq!(sample.service(), ms(48));
     }
 }

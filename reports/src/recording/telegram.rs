@@ -37,3 +37,17 @@ pub struct MethodCounts {
     /// Of them, those answered with any other error.
     pub errors: u64,
 }
+
+impl MethodCounts {
+    /// Calls that were answered with what they asked for.
+    pub fn accepted(&self) -> u64 {
+        self.calls.saturating_sub(self.throttled + self.errors)
+    }
+
+    /// Adds another's counts.
+    pub fn merge(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.throttled += other.throttled;
+        self.errors += other.errors;
+    }
+}

@@ -46,6 +46,13 @@ pub struct Stall {
     pub len_us: u64,
 }
 
+/// What the black-box probe found over the whole run, written once at its end: ticks see only what hangs at that instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probed {
+    /// Its longest delay, a stall or not; nothing: it had no answer.
+    pub longest_delay_us: Option<u64>,
+}
+
 /// Something that happened once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]

@@ -1,0 +1,116 @@
+//! `floodrig report`: renders a recording. A run ends with the same, so what it printed can always be had again.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use floodrig_reports::recording::{self, ReadError};
+use floodrig_reports::{BudgetLine, Finding, Report, Summary, Timeline, Verdict};
+use floodrig_reports::{budget_lines, findings, html, json, judge, markdown, png, summarise, text};
+
+use super::Exit;
+
+/// Render a recording again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The folder a run left
+    run: PathBuf,
+}
+
+/// A recording that was read, judged and rendered.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    pub(super) dir: PathBuf,
+    pub(super) summary: Summary,
+    pub(super) timeline: Timeline,
+    pub(super) verdict: Verdict,
+    pub(super) findings: Vec<Finding>,
+    budget_lines: Vec<BudgetLine>,
+    /// What the terminal shows.
+    pub(super) text: String,
+}
+
+/// Why a recording could not be rendered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CannotRender {
+    /// It could not be read.
+    #[error("{}: {cause}", .run.display())]
+    Read {
+        /// The folder.
+        run: PathBuf,
+        /// What was wrong.
+        cause: ReadError,
+    },
+    /// A file could not be written.
+    #[error("could not write {}: {cause}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+#[expect(clippy::print_stderr, reason = "the command line prints")]
+pub(super) fn run(args: &Args) -> Exit {
+    match render(&args.run) {
+        Ok(rendered) => {
+            show(&rendered);
+            rendered.verdict.kind().into()
+        }
+        Err(cause @ CannotRender::Read { .. }) => {
+            eprintln!("error: {cause}\n  help: name the folder that a run left, such as runs/<scenario>-<time>");
+            Exit::Usage
+        }
+        Err(cause @ CannotRender::Write { .. }) => {
+            eprintln!("error: {cause}");
+            Exit::Failed
+        }
+    }
+}
+
+/// Prints the verdict and where the report is.
+pub(super) fn show(rendered: &Rendered) {
+    let report = rendered.dir.join("report.html");
+    // A closed standard output takes the text with it; the files are there.
+    drop(writeln!(io::stdout(), "{}\nreport: {}", rendered.text, report.display()));
+}
+
+/// Reads `dir`'s recording, judges it by its own budgets and writes every rendering beside it.
+pub(super) fn render(dir: &Path) -> Result<Rendered, CannotRender> {
+    let read = |cause| CannotRender::Read { run: dir.to_owned(), cause };
+    let rows = recording::open(dir).map_err(read)?;
+    let (summary, timeline) = summarise(rows).map_err(read)?;
+    let verdict = judge(&summary, &summary.header.budgets);
+    let (findings, budget_lines) = (findings(&summary, &timeline), budget_lines(&summary));
+    let text = text(&summary, &verdict, &findings);
+    let rendered = Rendered { dir: dir.to_owned(), summary, timeline, verdict, findings, budget_lines, text };
+    rendered.write()?;
+    Ok(rendered)
+}
+
+impl Rendered {
+    /// For the pages that show it.
+    pub(super) fn report(&self) -> Report<'_> {
+        Report {
+            summary: &self.summary,
+            timeline: &self.timeline,
+            verdict: &self.verdict,
+            budget_lines: &self.budget_lines,
+            findings: &self.findings,
+        }
+    }
+
+    fn write(&self) -> Result<(), CannotRender> {
+        let (summary, verdict, findings) = (&self.summary, &self.verdict, &self.findings);
+        self.write_file("summary.json", json(summary, verdict, findings).as_bytes())?;
+        self.write_file("report.md", markdown(summary, verdict, findings).as_bytes())?;
+        self.write_file("report.html", html(&self.report()).as_bytes())?;
+        self.write_file("report.png", &png(&self.report()))
+    }
+
+    fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), CannotRender> {
+        let path = self.dir.join(name);
+        fs::write(&path, bytes).map_err(|cause| CannotRender::Write { path, cause })
+    }
+}

@@ -1,0 +1,174 @@
+//! `floodrig run`: scenarios, each variant in turn, each held against what is expected of it where several are run.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::errands::{Errand, Errands};
+use super::made::{Made, Refused};
+use super::progress::Teller;
+use super::report::{self, render};
+use super::{Exit, comparison, table};
+use crate::keeper::Program;
+use crate::run::{News, Order, RunError, run as make};
+use crate::scenario::Scenario;
+use crate::stop::Stop;
+use crate::system::{Build, BuildError, build, cores, raise_open_files};
+
+/// How long a build may take: a cold one of a large workspace on a small VPS.
+const BUILD_WITHIN: Duration = Duration::from_secs(3600);
+
+/// Run scenarios.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Args {
+    /// Scenario files, or folders of them
+    #[arg(required = true)]
+    pub(super) paths: Vec<PathBuf>,
+    /// Run this variant alone; the exit status is then that run's own
+    #[arg(long)]
+    pub(super) variant: Option<String>,
+    /// Draw everything from this seed instead of the scenario's
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    /// Leave what a run leaves in this folder instead of runs/<scenario>-<variant>-<time>
+    #[arg(long)]
+    pub(super) out: Option<PathBuf>,
+    /// Smaller crowds, latency budgets reported but not judged: to try a scenario out, or on a shared machine
+    #[arg(long, env = "FLOODRIG_QUICK", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0, default_missing_value = "true", default_value = "false")]
+    pub(super) quick: bool,
+}
+
+pub(super) fn run(args: &Args) -> Exit {
+    let ready = Errands::gather(args).and_then(|errands| {
+        let stop =
+            Stop::on_signals().map_err(|cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}")))?;
+        let machine = cores::machine()
+            .map_err(|cause| Refused::failed(&format!("could not ask for the machine's cores: {cause}")))?;
+        let open_files = raise_open_files()
+            .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?
+            .before;
+        Ok((errands, Runner { args, stop, machine, open_files }))
+    });
+    match ready {
+        Ok((errands, runner)) => runner.run_all(&errands),
+        Err(refused) => refused.tell(),
+    }
+}
+
+/// Makes runs one after another.
+struct Runner<'a> {
+    args: &'a Args,
+    stop: Stop,
+    machine: Vec<u32>,
+    open_files: Option<u64>,
+}
+
+impl Runner<'_> {
+    fn run_all(&self, errands: &Errands) -> Exit {
+        let mut made = Vec::new();
+        for scenario in errands.by_scenario() {
+            let first = made.len();
+            made.extend(self.run_scenario(scenario));
+            comparison::show(self.args, &made[first..]);
+            if self.stop.asked() {
+                break;
+            }
+        }
+        errands.tell_skipped();
+        if !errands.held() {
+            return Exit::worst(made.iter().map(Made::own_exit));
+        }
+        table::show(&made);
+        Exit::worst(made.iter().map(|made| made.held().0))
+    }
+
+    /// Every variant of one scenario, built once.
+    fn run_scenario(&self, errands: &[Errand]) -> Vec<Made> {
+        let Some(first) = errands.first() else { return Vec::new() };
+        if let Err(refused) = self.build(&first.scenario) {
+            refused.tell();
+            return vec![Made::new(&first.scenario, Err(refused))];
+        }
+        let mut made = Vec::new();
+        for errand in errands {
+            made.push(self.run_errand(errand));
+            if self.stop.asked() {
+                break;
+            }
+        }
+        made
+    }
+
+    /// On a machine that may be shared, an invalid run is tried once more.
+    fn run_errand(&self, errand: &Errand) -> Made {
+        let made = self.run_once(errand, "");
+        if self.args.quick && made.own_exit() == Exit::Invalid && !self.stop.asked() {
+            say("invalid: once more, since this machine may be shared");
+            return self.run_once(errand, "-again");
+        }
+        made
+    }
+
+    fn run_once(&self, errand: &Errand, suffix: &str) -> Made {
+        let scenario = &errand.scenario;
+        let order = Order {
+            scenario: Arc::clone(scenario),
+            dir: errand.dir(suffix),
+            machine: self.machine.clone(),
+            open_files: self.open_files,
+            quick: self.args.quick,
+            repeat_with: errand.command.clone(),
+        };
+        say(&format!("\n{}: {}", errand.title(), scenario.about));
+        let mut teller = Teller::new();
+        let result = make(&order, &self.stop, &mut |news| teller.tell(news));
+        teller.finish();
+        let rendered = result
+            .map_err(|cause| refused_run(scenario, cause))
+            .and_then(|()| render(&order.dir).map_err(|cause| Refused::failed(&cause.to_string())));
+        match rendered {
+            Ok(rendered) => {
+                report::show(&rendered);
+                Made::new(scenario, Ok(rendered))
+            }
+            Err(refused) => {
+                refused.tell();
+                Made::new(scenario, Err(refused))
+            }
+        }
+    }
+
+    fn build(&self, scenario: &Scenario) -> Result<(), Refused> {
+        let Some(command) = &scenario.system.build else { return Ok(()) };
+        let order = Build {
+            program: Program::default(),
+            dir: scenario.system.dir.clone(),
+            command: command.clone(),
+            within: BUILD_WITHIN,
+        };
+        let mut teller = Teller::new();
+        let title = format!("building {}: {}", scenario.name, command.join(" "));
+        teller.tell(News::Fact(&title));
+        let built = build(&order, &self.stop.flag(), &mut |line| teller.tell(News::Waiting(line)));
+        teller.finish();
+        built.map_err(|cause| match cause {
+            BuildError::Keep(cause) => refused_run(scenario, RunError::of_build(cause)),
+            BuildError::Failed { .. } | BuildError::TooLong { .. } => Refused::not_ready(&cause.to_string()),
+            BuildError::Interrupted => Refused::interrupted(&cause.to_string()),
+        })
+    }
+}
+
+/// What the machine does not have is shown where the scenario asks for it.
+fn refused_run(scenario: &Scenario, cause: RunError) -> Refused {
+    match cause {
+        RunError::Impossible { key, says } => Refused::at(scenario, &["system", key], says),
+        RunError::Failed(says) => Refused::failed(&says),
+    }
+}
+
+fn say(text: &str) {
+    // A closed standard error takes the text with it; the run goes on.
+    drop(writeln!(io::stderr(), "{text}"));
+}

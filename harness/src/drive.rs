@@ -1,1 +1,0 @@
-//! Open loop: every arrival is fired when it is due, however slow the last one was.

@@ -1,0 +1,163 @@
+//! The driving thread's desk: everything that the pacer and the players' tasks share.
+
+use std::cell::RefCell;
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use floodrig_reports::recording::Outcome;
+use tokio::sync::Notify;
+
+use crate::exchange::{Ask, Endpoint, Exchanged, Wire};
+use crate::plan::{Arrival, Plan};
+
+use super::Job;
+use super::clock::Clock;
+use super::floor::{Ended, Floor, Hands};
+use super::handles::most_open;
+use super::judge::{Accepted, judge, wants};
+use super::request::Requests;
+use super::source::source;
+use crate::deliveries::Expected;
+
+/// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
+pub(super) struct Desk {
+    pub(super) plan: Arc<Plan>,
+    pub(super) clock: Clock,
+    pub(super) floor: RefCell<Floor>,
+    /// Told when the last planned act has ended.
+    pub(super) done: Notify,
+    requests: Requests,
+    wire: Wire,
+    target: IpAddr,
+    load_from: Duration,
+    expected: RefCell<Awaited>,
+}
+
+/// Where awaited effects go.
+struct Awaited {
+    to: Option<SyncSender<Expected>>,
+    dropped: u64,
+}
+
+impl Desk {
+    pub(super) fn new(job: Job) -> Self {
+        let crowd = &job.scenario.crowd;
+        let endpoint =
+            Endpoint { address: job.target.address, connect_timeout: crowd.connect_timeout, timeout: crowd.timeout };
+        let floor = Floor::new(Arc::clone(&job.plan), job.load_from, most_open(), job.sink);
+        let plan = Arc::clone(&job.plan);
+        Self {
+            clock: Clock::since(job.epoch),
+            floor: RefCell::new(floor),
+            done: Notify::new(),
+            requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
+            wire: Wire::new(endpoint),
+            target: job.target.address.ip(),
+            load_from: job.load_from,
+            expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
+            plan,
+        }
+    }
+
+    /// Sends every act that is due by `now` on its way. Called by the pacer and at the end of each act, so that under
+    /// load an arrival waits for neither the timer nor the other tasks.
+    pub(super) fn fire_due(self: &Rc<Self>, now: Duration) {
+        loop {
+            let due = self.floor.borrow_mut().take_due(now);
+            let Some(index) = due else { return };
+            tokio::task::spawn_local(turn(Rc::clone(self), index));
+        }
+    }
+
+    /// Whether every planned act has its sample.
+    pub(super) fn is_done(&self) -> bool {
+        self.floor.borrow().sink.samples() == self.plan.arrivals.len() as u64
+    }
+
+    /// Gives every act that has not ended its sample.
+    pub(super) fn end_all(&self, in_flight: Outcome) {
+        self.floor.borrow_mut().end_all(in_flight, self.clock.now());
+    }
+
+    /// Effects that nobody was told of because the queue was full.
+    pub(super) fn expected_dropped(&self) -> u64 {
+        self.expected.borrow().dropped
+    }
+
+    /// Performs one act and says what the same player does next.
+    async fn act(self: &Rc<Self>, index: u32) -> Option<u32> {
+        let arrival = &self.plan.arrivals[index as usize];
+        let mut hands = self.floor.borrow_mut().take_hands(index);
+        let ended = match self.begin(arrival, index, &hands) {
+            Ok(()) => self.exchange(arrival, &mut hands).await,
+            Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
+        };
+        self.fire_due(ended.at);
+        let next = self.floor.borrow_mut().end(index, hands, &ended);
+        if self.is_done() {
+            self.done.notify_one();
+        }
+        next
+    }
+
+    fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<(), Outcome> {
+        match self.requests.obstacle(arrival, &hands.captured) {
+            Some(obstacle) => Err(obstacle),
+            None => self.floor.borrow_mut().begin(index, hands, self.clock.now()),
+        }
+    }
+
+    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands) -> Ended {
+        let body = wants(self.requests.step(arrival.act));
+        let ask = Ask { body, source: source(arrival.player, self.target) };
+        let fill = |out: &mut String| self.requests.write(arrival, &hands.captured, out);
+        let exchanged = self.wire.exchange(&mut hands.connection, ask, fill).await;
+        self.judge(arrival, hands, &exchanged)
+    }
+
+    /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.
+    fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
+        let at = self.clock.now();
+        let judged = match &exchanged.result {
+            Ok(answered) => judge(self.requests.step(arrival.act), answered),
+            Err(failure) => Err(Outcome::from(*failure)),
+        };
+        let outcome = match judged {
+            Ok(accepted) => {
+                self.follow(arrival, hands, accepted, at);
+                Outcome::Ok { late_connect: exchanged.late_connect }
+            }
+            Err(outcome) => outcome,
+        };
+        Ended { at, outcome, tries: exchanged.tries }
+    }
+
+    /// Keeps what was captured and announces what the act shows.
+    fn follow(&self, arrival: &Arrival, hands: &mut Hands, mut accepted: Accepted, ended: Duration) {
+        accepted.keep(&mut hands.captured);
+        let Some(shows) = &self.requests.step(arrival.act).shows else { return };
+        let values = self.requests.values(arrival, &hands.captured);
+        let scheduled = self.load_from + arrival.at;
+        let expected = accepted.shows(shows, &values).map(|(chat, sign)| Expected { chat, sign, scheduled, ended });
+        self.expected.borrow_mut().announce(expected);
+    }
+}
+
+impl Awaited {
+    fn announce(&mut self, expected: Option<Expected>) {
+        let Some(to) = &self.to else { return };
+        let told = expected.is_some_and(|expected| to.try_send(expected).is_ok());
+        self.dropped += u64::from(!told);
+    }
+}
+
+/// One player acts, and goes on for as long as there is something due to do.
+async fn turn(desk: Rc<Desk>, first: u32) {
+    let mut next = Some(first);
+    while let Some(index) = next {
+        next = desk.act(index).await;
+    }
+}

@@ -1,0 +1,267 @@
+//! Where every player stands: who is busy, what each is due to do next, and the samples of what is done. It moves in
+//! steps, each told the time, and waits for nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use floodrig_reports::recording::{Outcome, Sample};
+
+use crate::exchange::Connection;
+use crate::plan::{Arrival, Plan};
+use crate::record::Intervals;
+
+use super::course::Course;
+use super::request::Captured;
+
+/// All players and the schedule.
+pub(super) struct Floor {
+    plan: Arc<Plan>,
+    course: Course,
+    load_from: Duration,
+    players: Vec<Standing>,
+    /// Arrivals before this one have come due.
+    cursor: u32,
+    most_open: u64,
+    open: u64,
+    pub(super) counts: Counts,
+    pub(super) sink: Intervals,
+}
+
+/// What is counted beside the samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Acts abandoned because too many connections were open.
+    pub(super) capped: u64,
+    /// The most connections that were open at once.
+    pub(super) open_peak: u64,
+}
+
+/// One player.
+#[derive(Default)]
+struct Standing {
+    /// The act they are at.
+    busy: Option<Busy>,
+    /// When their last act ended.
+    free: Duration,
+    connection: Option<Connection>,
+    /// What their visits have captured, each until the visit ends.
+    captured: Vec<(u32, Captured)>,
+}
+
+/// The act a player is at.
+#[derive(Clone, Copy)]
+struct Busy {
+    arrival: u32,
+    /// When it was begun; nothing: it waits for its task to be run.
+    started: Option<Duration>,
+}
+
+/// What a player has in hand while acting.
+#[derive(Default)]
+pub(super) struct Hands {
+    pub(super) connection: Option<Connection>,
+    pub(super) captured: Captured,
+}
+
+/// How an act ended.
+pub(super) struct Ended {
+    pub(super) at: Duration,
+    pub(super) outcome: Outcome,
+    pub(super) tries: u16,
+}
+
+impl Floor {
+    pub(super) fn new(plan: Arc<Plan>, load_from: Duration, most_open: u64, sink: Intervals) -> Self {
+        let players = plan.players.iter().map(|_| Standing::default()).collect();
+        let course = Course::of(&plan.arrivals);
+        Self { plan, course, load_from, players, cursor: 0, most_open, open: 0, counts: Counts::default(), sink }
+    }
+
+    /// When the next arrival is due.
+    pub(super) fn next_due(&self) -> Option<Duration> {
+        self.plan.arrivals.get(self.cursor as usize).map(|arrival| self.load_from + arrival.at)
+    }
+
+    /// The next arrival that has come due by `now` and whose player is free. One whose player is busy waits: that
+    /// player comes to it in [`Self::end`].
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<u32> {
+        while let Some(scheduled) = self.next_due().filter(|due| *due <= now) {
+            let index = self.cursor;
+            let arrival = self.arrival(index);
+            self.cursor += 1;
+            self.sink.offer(arrival.act, scheduled);
+            let player = &mut self.players[arrival.player as usize];
+            if player.busy.is_none() {
+                player.busy = Some(Busy { arrival: index, started: None });
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// What the visit of an act has captured.
+    pub(super) fn take_hands(&mut self, index: u32) -> Hands {
+        let arrival = self.arrival(index);
+        let player = &mut self.players[arrival.player as usize];
+        let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
+        let captured = captured.map(|at| player.captured.swap_remove(at).1).unwrap_or_default();
+        Hands { connection: player.connection.take(), captured }
+    }
+
+    /// Begins an act at `now`, unless it needs one connection too many.
+    pub(super) fn begin(&mut self, index: u32, hands: &Hands, now: Duration) -> Result<(), Outcome> {
+        if hands.connection.is_none() {
+            if self.open >= self.most_open {
+                self.counts.capped += 1;
+                return Err(Outcome::Abandoned);
+            }
+            self.open += 1;
+            self.counts.open_peak = self.counts.open_peak.max(self.open);
+        }
+        let player = self.arrival(index).player;
+        self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now) });
+        self.sink.begin();
+        Ok(())
+    }
+
+    /// Ends an act, records its sample, and says what the same player does at once: an act that came due meanwhile.
+    pub(super) fn end(&mut self, index: u32, mut hands: Hands, ended: &Ended) -> Option<u32> {
+        let arrival = self.arrival(index);
+        let sample = self.sample(index, ended);
+        let following = self.course.following(index);
+        let player = &mut self.players[arrival.player as usize];
+        let begun = player.busy.is_some_and(|busy| busy.started.is_some());
+        let was_open = begun || hands.connection.is_some();
+        player.free = ended.at;
+        if !self.course.ends_visit(index) && !hands.captured.is_empty() {
+            player.captured.push((arrival.visit, hands.captured));
+        }
+        player.connection = hands.connection.take().filter(|_| following.is_some());
+        self.open -= u64::from(was_open && player.connection.is_none());
+        if begun {
+            self.sink.end();
+        }
+        let next = following.filter(|next| *next < self.cursor);
+        player.busy = next.map(|arrival| Busy { arrival, started: None });
+        self.sink.record(&sample);
+        next
+    }
+
+    /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
+    /// sample then.
+    pub(super) fn end_all(&mut self, in_flight: Outcome, now: Duration) {
+        let cut = Ended { at: now, outcome: in_flight, tries: 1 };
+        let never = Ended { at: now, outcome: Outcome::Abandoned, tries: 0 };
+        let busy: Vec<Busy> = self.players.iter().filter_map(|player| player.busy).collect();
+        for Busy { arrival, started } in busy {
+            let mut next = self.end(arrival, Hands::default(), if started.is_some() { &cut } else { &never });
+            while let Some(arrival) = next {
+                next = self.end(arrival, Hands::default(), &never);
+            }
+        }
+        let planned = self.plan.arrivals.len() as u32;
+        for index in std::mem::replace(&mut self.cursor, planned)..planned {
+            let sample = self.sample(index, &never);
+            self.sink.record(&sample);
+        }
+    }
+
+    fn arrival(&self, index: u32) -> Arrival {
+        self.plan.arrivals[index as usize]
+    }
+
+    fn sample(&self, index: u32, ended: &Ended) -> Sample {
+        let arrival = self.arrival(index);
+        let player = &self.players[arrival.player as usize];
+        let started = player.busy.filter(|busy| busy.arrival == index).and_then(|busy| busy.started);
+        Sample {
+            act: arrival.act,
+            player: arrival.player,
+            scheduled: self.load_from + arrival.at,
+            free: player.free,
+            started: started.unwrap_or(ended.at),
+            ended: ended.at,
+            outcome: ended.outcome,
+            tries: ended.tries,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::plan::{ActSpec, crowd};
+
+    /// One arrival for each of two players, and then another of the first, all due at once.
+    fn floor(most_open: u64) -> Floor {
+        let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
+        let plan = Plan {
+            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
+            players: crowd(7, 1, 2),
+            visits: Vec::new(),
+            arrivals: [0, 1, 0].map(arrival).to_vec(),
+            digest: [0; 32],
+        };
+        let (rows, _) = sync_channel(1);
+        let second = Duration::from_secs(1);
+        let sink = Intervals::new(vec!["act".to_owned()], Duration::ZERO, second, rows, Arc::default());
+        Floor::new(Arc::new(plan), Duration::ZERO, most_open, sink)
+    }
+
+    fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
+        let hands = floor.take_hands(index);
+        floor.begin(index, &hands, Duration::ZERO)
+    }
+
+    fn end(floor: &mut Floor, index: u32) -> Option<u32> {
+        let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
+        floor.end(index, Hands::default(), &ended)
+    }
+
+    #[test]
+    fn a_busy_players_next_act_waits_for_the_end_of_the_last() {
+        let mut floor = floor(9);
+        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
+        assert_eq!(due, [0, 1]);
+        begin(&mut floor, 0).unwrap();
+        assert_eq!(end(&mut floor, 0), Some(2));
+        begin(&mut floor, 2).unwrap();
+        assert_eq!(end(&mut floor, 2), None);
+    }
+
+    #[test]
+    fn a_free_players_next_act_is_taken_by_the_pacer() {
+        let mut floor = floor(9);
+        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
+        begin(&mut floor, 0).unwrap();
+        assert_eq!(end(&mut floor, 0), None);
+        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
+        assert_eq!(due, [1, 2]);
+    }
+
+    #[test]
+    fn one_connection_too_many_is_not_opened_and_one_that_ended_makes_room() {
+        let mut floor = floor(1);
+        while floor.take_due(Duration::ZERO).is_some() {}
+        assert_eq!(begin(&mut floor, 0), Ok(()));
+        assert_eq!(begin(&mut floor, 1), Err(Outcome::Abandoned));
+        assert_eq!(end(&mut floor, 0), Some(2));
+        assert_eq!(begin(&mut floor, 2), Ok(()));
+        assert_eq!((floor.counts.capped, floor.counts.open_peak), (1, 1));
+    }
+
+    #[test]
+    fn at_the_end_every_act_has_its_sample_wherever_it_stands() {
+        for begun in 0..=2 {
+            let mut floor = floor(9);
+            for index in 0..begun {
+                assert_eq!(floor.take_due(Duration::ZERO), Some(index));
+                begin(&mut floor, index).unwrap();
+            }
+            floor.end_all(Outcome::Timeout, Duration::from_millis(5));
+            assert_eq!(floor.sink.samples(), 3, "{begun} begun");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What an answer means for the act: whether it succeeded, what is kept of it, and what it is expected to show. Pure.
+
+use floodrig_reports::recording::Outcome;
+use serde_json::Value;
+
+use crate::deliveries::Awaited;
+use crate::exchange::{Answered, Body};
+use crate::scenario::{Shows, Sign, Step};
+use crate::template::{Escape, Values, fill};
+
+use super::request::Captured;
+
+/// An answer as expected, and what it holds.
+#[derive(Debug, Default)]
+pub(super) struct Accepted {
+    captures: Vec<(String, String)>,
+    version: Option<i64>,
+}
+
+/// Whether a step's answer has to be kept to be judged.
+pub(super) fn wants(step: &Step) -> Body {
+    let version = step.shows.as_ref().is_some_and(|shows| matches!(shows.sign, Sign::Version(_)));
+    if version || !step.capture.is_empty() { Body::Kept } else { Body::Drained }
+}
+
+/// Judges an answer: its status, and whether everything that is to be kept of it is there.
+pub(super) fn judge(step: &Step, answered: &Answered) -> Result<Accepted, Outcome> {
+    let expected = match step.expect_status.as_slice() {
+        [] => (200..300).contains(&answered.status),
+        statuses => statuses.contains(&answered.status),
+    };
+    if !expected {
+        return Err(Outcome::Status(answered.status));
+    }
+    match wants(step) {
+        Body::Drained => Ok(Accepted::default()),
+        Body::Kept => read(step, &answered.body).ok_or(Outcome::CheckFailed),
+    }
+}
+
+fn read(step: &Step, body: &[u8]) -> Option<Accepted> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let capture = |(name, pointer): (&String, &String)| Some((name.clone(), text(body.pointer(pointer)?)?));
+    let captures = step.capture.iter().map(capture).collect::<Option<_>>()?;
+    let version = match step.shows.as_ref().map(|shows| &shows.sign) {
+        Some(Sign::Version(pointer)) => Some(body.pointer(pointer)?.as_i64()?),
+        Some(Sign::Any | Sign::Marker(_)) | None => None,
+    };
+    Some(Accepted { captures, version })
+}
+
+/// A captured value as it stands in later requests; `null` is no value.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Some(value.to_string()),
+    }
+}
+
+impl Accepted {
+    /// Adds what was captured to what the visit has.
+    pub(super) fn keep(&mut self, captured: &mut Captured) {
+        captured.extend(self.captures.drain(..));
+    }
+
+    /// The chat and the sign of what the act shows. Nothing when the chat, a captured value, is no chat id.
+    pub(super) fn shows(&self, shows: &Shows, values: &Values<'_>) -> Option<(i64, Awaited)> {
+        let filled = |template| {
+            let mut text = String::new();
+            fill(template, values, Escape::None, &mut text).ok().map(|()| text)
+        };
+        let sign = match &shows.sign {
+            Sign::Any => Awaited::Any,
+            Sign::Marker(template) => Awaited::Marker(filled(template)?),
+            Sign::Version(_) => Awaited::Version(self.version?),
+        };
+        Some((filled(&shows.chat)?.trim().parse().ok()?, sign))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plan::by_hand::step;
+    use crate::scenario::{Piece, Slot, Template};
+
+    fn plain() -> Step {
+        step("act", 1, Duration::ZERO..=Duration::ZERO)
+    }
+
+    fn capturing(pointer: &str) -> Step {
+        Step { capture: BTreeMap::from([("it".to_owned(), pointer.to_owned())]), ..plain() }
+    }
+
+    fn showing(sign: Sign) -> Step {
+        let chat = Template { pieces: vec![Piece::Slot(Slot::Captured("it".to_owned()))] };
+        Step { shows: Some(Shows { chat, sign }), ..plain() }
+    }
+
+    fn answered(status: u16, body: &str) -> Answered {
+        Answered { status, body: body.as_bytes().to_vec() }
+    }
+
+    fn judged(step: &Step, status: u16) -> Result<(), Outcome> {
+        judge(step, &answered(status, "")).map(|_| ())
+    }
+
+    fn captured(step: &Step, body: &str) -> Result<String, Outcome> {
+        let mut captured = Captured::new();
+        judge(step, &answered(200, body))?.keep(&mut captured);
+        Ok(captured.remove("it").unwrap())
+    }
+
+    #[test]
+    fn any_2xx_is_a_success_unless_statuses_are_named() {
+        for (status, ok) in [(199, false), (200, true), (299, true), (300, false), (404, false)] {
+            assert_eq!(judged(&plain(), status).is_ok(), ok, "{status}");
+        }
+        let strict = Step { expect_status: vec![404, 409], ..plain() };
+        assert_eq!([404, 409, 200].map(|status| judged(&strict, status)), [Ok(()), Ok(()), Err(Outcome::Status(200))]);
+    }
+
+    #[test]
+    fn a_body_is_wanted_only_to_read_something_from_it() {
+        assert_eq!(wants(&plain()), Body::Drained);
+        assert_eq!(wants(&showing(Sign::Any)), Body::Drained);
+        assert_eq!(wants(&showing(Sign::Version("/v".to_owned()))), Body::Kept);
+        assert_eq!(wants(&capturing("/it")), Body::Kept);
+    }
+
+    #[test]
+    fn a_captured_value_stands_as_a_person_would_write_it() {
+        let body = r#"{"s":"a\"b","n":-7,"b":true,"l":[1,{"x":null}],"a/b":{"~":1}}"#;
+        for (pointer, value) in
+            [("/s", "a\"b"), ("/n", "-7"), ("/b", "true"), ("/l/0", "1"), ("/l/1", r#"{"x":null}"#), ("/a~1b/~0", "1")]
+        {
+            assert_eq!(captured(&capturing(pointer), body).as_deref(), Ok(value), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_lacks_what_is_captured_fails_its_check() {
+        for body in [r#"{"other":1}"#, r#"{"it":null}"#, "not json", ""] {
+            assert_eq!(captured(&capturing("/it"), body), Err(Outcome::CheckFailed), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_a_whole_number() {
+        let step = showing(Sign::Version("/v".to_owned()));
+        for (body, version) in [(r#"{"v":12}"#, Some(12)), (r#"{"v":1.5}"#, None), (r#"{"v":"12"}"#, None)] {
+            assert_eq!(
+                judge(&step, &answered(200, body)).ok().and_then(|accepted| accepted.version),
+                version,
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_an_act_shows_is_told_with_its_chat_and_sign() {
+        let marker = Template { pieces: vec![Piece::Text("hello".to_owned())] };
+        let version = Accepted { version: Some(3), ..Accepted::default() };
+        let with = |chat: &str, sign, accepted: &Accepted| {
+            let captured = Captured::from([("it".to_owned(), chat.to_owned())]);
+            let values = Values { captured: Some(&captured), ..Values::default() };
+            accepted.shows(showing(sign).shows.as_ref().unwrap(), &values)
+        };
+        let nothing = Accepted::default();
+        assert_eq!(with("-100", Sign::Any, &nothing), Some((-100, Awaited::Any)));
+        assert_eq!(with("-100", Sign::Marker(marker), &nothing), Some((-100, Awaited::Marker("hello".to_owned()))));
+        assert_eq!(with("-100", Sign::Version(String::new()), &version), Some((-100, Awaited::Version(3))));
+        assert_eq!(with("no chat", Sign::Any, &nothing), None);
+    }
+}

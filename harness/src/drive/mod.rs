@@ -1,0 +1,188 @@
+//! Open loop: every arrival is fired when it is due, however slow the last one was.
+//!
+//! [`drive`] owns the calling thread until the load is over. An act is sent at the later of its planned instant and
+//! the end of the same player's previous act; `scheduled` comes from the plan and never from a clock. Whatever
+//! happens, each planned act gets exactly one sample.
+//!
+//! Nothing here formats, logs, locks or waits for the recorder between an arrival and its send; a backlog takes no
+//! memory, because the plan itself is the queue. It knows no budgets and no verdicts.
+
+mod alarm;
+mod clock;
+mod course;
+mod desk;
+mod floor;
+mod handles;
+mod judge;
+mod request;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use floodrig_reports::recording::Outcome;
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::time::MissedTickBehavior;
+
+use self::alarm::Alarm;
+use self::desk::Desk;
+use crate::deliveries::Expected;
+use crate::init_data::Signed;
+use crate::plan::Plan;
+use crate::record::Intervals;
+use crate::scenario::Scenario;
+
+/// How often the pacer looks up when nothing is due: how late it may notice the stop flag. It also keeps a timer in
+/// tokio's wheel that is earlier than any request's timeout; without one, every request that the rig sends while idle
+/// makes tokio wake itself through an eventfd: two system calls more.
+const PULSE: Duration = Duration::from_millis(50);
+
+/// Everything a load is made of.
+pub struct Job {
+    /// What requests look like, and the timeouts.
+    pub scenario: Arc<Scenario>,
+    /// What is sent, and when.
+    pub plan: Arc<Plan>,
+    /// Where to.
+    pub target: Target,
+    /// `{bot.token}`.
+    pub bot_token: String,
+    /// The initData of each visit.
+    pub signed: Arc<Signed>,
+    /// The run's epoch.
+    pub epoch: Instant,
+    /// The start of the load, since the epoch.
+    pub load_from: Duration,
+    /// Set from outside to end the load early.
+    pub stop: Arc<AtomicBool>,
+    /// Told of the effects that successful acts are expected to show.
+    pub expected: Option<SyncSender<Expected>>,
+    /// Where samples go.
+    pub sink: Intervals,
+}
+
+/// The system under test, as clients see it.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What requests say in `Host`.
+    pub host: String,
+}
+
+/// What a load came to, beside its samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driven {
+    /// How it ended.
+    pub end: End,
+    /// When, since the epoch.
+    pub ended: Duration,
+    /// Samples recorded: the number of planned acts.
+    pub samples: u64,
+    /// Exemplars dropped because the recorder's queue was full.
+    pub exemplars_dropped: u64,
+    /// Awaited effects dropped because their queue was full or their chat had no id.
+    pub expected_dropped: u64,
+    /// Acts abandoned because too many connections were open.
+    pub capped: u64,
+    /// The most connections that were open at once.
+    pub open_peak: u64,
+}
+
+/// How a load ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Every act ended by itself.
+    Complete,
+    /// Acts were still in flight one `timeout` after the last planned instant.
+    Drained,
+    /// The stop flag was set.
+    Stopped,
+}
+
+/// Why there was no load.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// No event loop.
+    #[error("could not start the driving thread's event loop: {0}")]
+    Runtime(io::Error),
+    /// No timer.
+    #[error("could not set the driving thread's timer: {0}")]
+    Timer(io::Error),
+}
+
+/// Drives the load from the calling thread, which should be pinned to a core of the rig, and returns when it is over.
+pub fn drive(job: Job) -> Result<Driven, DriveError> {
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
+    let stop = Arc::clone(&job.stop);
+    let drain_at =
+        job.load_from + job.plan.arrivals.last().map_or(Duration::ZERO, |last| last.at) + job.scenario.crowd.timeout;
+    let desk = Rc::new(Desk::new(job));
+    let end = runtime.block_on(pace(&desk, &stop, drain_at)).map_err(DriveError::Timer)?;
+    Ok(finish(&desk, end))
+}
+
+/// Fires arrivals as they come due, until all acts have ended or it is time to end them.
+async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Result<End> {
+    let alarm = Alarm::new(desk.clock)?;
+    let mut pulse = tokio::time::interval(PULSE);
+    pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let now = desk.clock.now();
+        desk.fire_due(now);
+        desk.floor.borrow_mut().sink.advance(now);
+        if desk.is_done() {
+            return Ok(End::Complete);
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(End::Stopped);
+        }
+        if now >= drain_at {
+            return Ok(End::Drained);
+        }
+        alarm.set(wake_at(desk).min(drain_at))?;
+        tokio::select! {
+            biased;
+            rang = alarm.rings() => rang?,
+            () = desk.done.notified() => {}
+            _ = pulse.tick() => {}
+        }
+    }
+}
+
+/// The next instant at which there is something to do.
+fn wake_at(desk: &Desk) -> Duration {
+    let floor = desk.floor.borrow();
+    let next = floor.next_due().unwrap_or(Duration::MAX);
+    next.min(floor.sink.until())
+}
+
+/// Gives every act its sample and closes the last interval. What was in flight at the rig's own stop was no timeout of
+/// the system's.
+fn finish(desk: &Desk, end: End) -> Driven {
+    match end {
+        End::Complete => {}
+        End::Drained => desk.end_all(Outcome::Timeout),
+        End::Stopped => desk.end_all(Outcome::Abandoned),
+    }
+    let ended = desk.clock.now();
+    let mut floor = desk.floor.borrow_mut();
+    let recorded = floor.sink.finish(ended);
+    Driven {
+        end,
+        ended,
+        samples: recorded.samples,
+        exemplars_dropped: recorded.dropped,
+        expected_dropped: desk.expected_dropped(),
+        capped: floor.counts.capped,
+        open_peak: floor.counts.open_peak,
+    }
+}

@@ -1,0 +1,298 @@
+//! The text of a request: a step's templates filled for one planned act, with the visit's initData in its place.
+//!
+//! It is written straight into the buffer that is sent, on the driving thread, right before the send.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use floodrig_reports::recording::{Outcome, RigFault};
+use percent_encoding::utf8_percent_encode;
+
+use crate::init_data::{Signed, URI_COMPONENT};
+use crate::plan::{Arrival, Plan};
+use crate::scenario::{Body, Piece, Place, Request, Scenario, Slot, Step, Template};
+use crate::template::{Act, Escape, Values, fill};
+
+/// What a visit has captured so far, by name.
+pub(super) type Captured = BTreeMap<String, String>;
+
+/// Writes requests.
+pub(super) struct Requests {
+    scenario: Arc<Scenario>,
+    plan: Arc<Plan>,
+    signed: Arc<Signed>,
+    host: String,
+    bot_token: String,
+    /// By act: the captured values it cannot be sent without.
+    needs: Vec<Vec<String>>,
+    /// Reused: a body is written before the head that gives its length.
+    body: RefCell<String>,
+}
+
+impl Requests {
+    pub(super) fn new(
+        scenario: Arc<Scenario>,
+        plan: Arc<Plan>,
+        signed: Arc<Signed>,
+        host: String,
+        bot_token: String,
+    ) -> Self {
+        let step = |act: &crate::plan::ActSpec| &scenario.journeys[act.journey].steps[act.step];
+        let needs = plan.acts.iter().map(|act| captured_by(step(act))).collect();
+        Self { scenario, plan, signed, host, bot_token, needs, body: RefCell::default() }
+    }
+
+    /// The step of an act.
+    pub(super) fn step(&self, act: u16) -> &Step {
+        let act = &self.plan.acts[usize::from(act)];
+        &self.scenario.journeys[act.journey].steps[act.step]
+    }
+
+    /// What becomes of an act that cannot be sent. Without a value that the system never gave, it is abandoned, which
+    /// is the system's doing; without initData that should have been signed by now, it is the rig's fault.
+    pub(super) fn obstacle(&self, arrival: &Arrival, captured: &Captured) -> Option<Outcome> {
+        if self.place(arrival).is_some() && self.signed.get(arrival.visit).is_none() {
+            return Some(Outcome::RigFault(RigFault::Local));
+        }
+        let lacks = self.needs[usize::from(arrival.act)].iter().any(|name| !captured.contains_key(name));
+        lacks.then_some(Outcome::Abandoned)
+    }
+
+    /// Appends the whole request. To be asked for only when nothing is in the way.
+    pub(super) fn write(&self, arrival: &Arrival, captured: &Captured, out: &mut String) {
+        let request = &self.step(arrival.act).request;
+        let values = self.values(arrival, captured);
+        let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
+        let body = &mut *self.body.borrow_mut();
+        body.clear();
+        write_body(request, &values, signed, body);
+        self.write_head(request, &values, signed, out);
+        write_length(request, body, out);
+        out.push_str("\r\n");
+        out.push_str(body);
+    }
+
+    /// The values of an act's placeholders.
+    pub(super) fn values<'a>(&'a self, arrival: &'a Arrival, captured: &'a Captured) -> Values<'a> {
+        Values {
+            bot_token: Some(&self.bot_token),
+            player: Some(&self.plan.players[arrival.player as usize]),
+            act: Some(Act { seed: self.scenario.seed, arrival }),
+            captured: Some(captured),
+            ..Values::default()
+        }
+    }
+
+    fn place(&self, arrival: &Arrival) -> Option<&Place> {
+        let act = &self.plan.acts[usize::from(arrival.act)];
+        self.scenario.journeys[act.journey].init_data.as_ref()
+    }
+
+    fn write_head(&self, request: &Request, values: &Values<'_>, signed: Option<(&Place, &str)>, out: &mut String) {
+        out.extend([&request.method, " "]);
+        put(&request.path, values, Escape::Url, out);
+        if let Some((Place::Query(name), text)) = signed {
+            out.push(if out.contains('?') { '&' } else { '?' });
+            out.extend([name, "="]);
+            out.extend(utf8_percent_encode(text, URI_COMPONENT));
+        }
+        out.push_str(" HTTP/1.1\r\n");
+        if !has(request, "host") {
+            out.extend(["host: ", &self.host, "\r\n"]);
+        }
+        write_headers(request, values, out);
+        match signed {
+            Some((Place::Authorization, text)) => out.extend(["authorization: tma ", text, "\r\n"]),
+            Some((Place::Header(name), text)) => out.extend([name, ": ", text, "\r\n"]),
+            Some((Place::Query(_) | Place::Field(_), _)) | None => {}
+        }
+    }
+}
+
+/// The names of captured values that a step's templates use.
+fn captured_by(step: &Step) -> Vec<String> {
+    let request = &step.request;
+    let body = request.body.iter().map(|body| match body {
+        Body::Json(template) | Body::Text(template) => template,
+    });
+    let templates = request.headers.iter().map(|(_, template)| template).chain(body).chain([&request.path]);
+    let slots = templates.flat_map(|template| &template.pieces).filter_map(|piece| match piece {
+        Piece::Slot(Slot::Captured(name)) => Some(name.clone()),
+        Piece::Slot(_) | Piece::Text(_) => None,
+    });
+    slots.collect()
+}
+
+/// A body that holds the initData is a JSON object, and it becomes the first of its fields.
+fn write_body(request: &Request, values: &Values<'_>, signed: Option<(&Place, &str)>, body: &mut String) {
+    match &request.body {
+        Some(Body::Json(template)) => put(template, values, Escape::Json, body),
+        Some(Body::Text(template)) => put(template, values, Escape::None, body),
+        None => {}
+    }
+    if let Some((Place::Field(name), text)) = signed {
+        let rest = body.trim_start().strip_prefix('{').unwrap_or("}").trim_start();
+        let comma = if rest.starts_with('}') { "" } else { "," };
+        let name = serde_json::Value::from(name.as_str());
+        // initData is percent-encoded and needs no escaping.
+        *body = format!("{{{name}:\"{text}\"{comma}{rest}");
+    }
+}
+
+fn write_headers(request: &Request, values: &Values<'_>, out: &mut String) {
+    for (name, value) in &request.headers {
+        out.extend([name, ": "]);
+        let from = out.len();
+        put(value, values, Escape::None, out);
+        if out[from..].contains(['\r', '\n', '\0']) {
+            let scrubbed = out[from..].replace(['\r', '\n', '\0'], " ");
+            out.replace_range(from.., &scrubbed);
+        }
+        out.push_str("\r\n");
+    }
+}
+
+/// The headers that go with a body. A method that usually has one says so when it has none (RFC 9110, section 8.6).
+fn write_length(request: &Request, body: &str, out: &mut String) {
+    let bodiless = request.body.is_none() && body.is_empty();
+    if bodiless && matches!(request.method.as_str(), "GET" | "DELETE") {
+        return;
+    }
+    match &request.body {
+        _ if bodiless || has(request, "content-type") => {}
+        Some(Body::Text(_)) => out.push_str("content-type: text/plain; charset=utf-8\r\n"),
+        // Without a template of its own, the body is the object that holds the initData.
+        Some(Body::Json(_)) | None => out.push_str("content-type: application/json\r\n"),
+    }
+    write!(out, "content-length: {}\r\n", body.len()).expect("writing to a string never fails");
+}
+
+fn has(request: &Request, header: &str) -> bool {
+    request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header))
+}
+
+/// Fills a template whose captured values are known to be there; a scenario with a placeholder that requests do not
+/// have is refused when it is read.
+fn put(template: &Template, values: &Values<'_>, escape: Escape, out: &mut String) {
+    let filled = fill(template, values, escape, out);
+    debug_assert!(filled.is_ok(), "a request's placeholders have values: {filled:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plan::by_hand::{SECOND, journey, scenario, step};
+    use crate::plan::{ActSpec, Visit, crowd};
+    use crate::scenario::Arrive;
+
+    const ARRIVAL: Arrival = Arrival { at: Duration::ZERO, player: 0, visit: 0, act: 0, nth: 3 };
+
+    fn text(text: &str) -> Template {
+        Template { pieces: vec![Piece::Text(text.to_owned())] }
+    }
+
+    fn captured(name: &str) -> Template {
+        Template { pieces: vec![Piece::Slot(Slot::Captured(name.to_owned()))] }
+    }
+
+    fn post(body: Option<Body>) -> Request {
+        Request { method: "POST".to_owned(), path: text("/api"), headers: Vec::new(), body }
+    }
+
+    fn requests(request: Request, init_data: Option<Place>) -> Requests {
+        let mut journey =
+            journey(Arrive::Burst { over: SECOND }, vec![Step { request, ..step("act", 1, SECOND..=SECOND) }]);
+        journey.init_data = init_data;
+        let plan = Arc::new(Plan {
+            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
+            players: crowd(7, 1, 1),
+            visits: vec![Visit { at: Duration::ZERO, player: 0, journey: 0 }],
+            arrivals: vec![ARRIVAL],
+            digest: [0; 32],
+        });
+        let scenario = Arc::new(scenario(vec![journey]));
+        let signed = Signed::start(&scenario, &plan, "1:A", SECOND).unwrap();
+        assert!(signed.wait(SECOND, 20 * SECOND));
+        Requests::new(scenario, plan, Arc::new(signed), "system.test:80".to_owned(), "1:A".to_owned())
+    }
+
+    fn written(requests: &Requests, value: &str) -> String {
+        let captured = Captured::from([("it".to_owned(), value.to_owned())]);
+        assert_eq!(requests.obstacle(&ARRIVAL, &captured), None);
+        let mut out = String::new();
+        requests.write(&ARRIVAL, &captured, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_request_without_a_body_is_its_line_and_its_host() {
+        let request = Request { method: "GET".to_owned(), ..post(None) };
+        assert_eq!(written(&requests(request, None), ""), "GET /api HTTP/1.1\r\nhost: system.test:80\r\n\r\n");
+        let posted = written(&requests(post(None), None), "");
+        assert_eq!(posted, "POST /api HTTP/1.1\r\nhost: system.test:80\r\ncontent-length: 0\r\n\r\n");
+    }
+
+    #[test]
+    fn values_are_escaped_for_where_they_stand() {
+        let quoted = ["{\"word\":\"", "\"}"].map(|text| Piece::Text(text.to_owned()));
+        let [before, after] = quoted;
+        let body = Template { pieces: vec![before, Piece::Slot(Slot::Captured("it".to_owned())), after] };
+        let path = Template { pieces: vec![Piece::Text("/of/".to_owned()), captured("it").pieces.remove(0)] };
+        let headers = vec![("X-It".to_owned(), captured("it"))];
+        let request = Request { path, headers, ..post(Some(Body::Json(body))) };
+        let expected = "POST /of/a%22%0D%0Ab HTTP/1.1\r\nhost: system.test:80\r\nX-It: a\"  b\r\n\
+            content-type: application/json\r\ncontent-length: 27\r\n\r\n{\"word\":\"a\\\"\\u000d\\u000ab\"}";
+        assert_eq!(written(&requests(request, None), "a\"\r\nb"), expected);
+    }
+
+    #[test]
+    fn a_header_of_the_step_stands_in_place_of_ours() {
+        let headers = vec![("Host".to_owned(), text("other")), ("Content-Type".to_owned(), text("text/csv"))];
+        let request = Request { headers, ..post(Some(Body::Text(text("a,b")))) };
+        let expected = "POST /api HTTP/1.1\r\nHost: other\r\nContent-Type: text/csv\r\ncontent-length: 3\r\n\r\na,b";
+        assert_eq!(written(&requests(request, None), ""), expected);
+    }
+
+    #[test]
+    fn init_data_goes_where_the_journey_says() {
+        let place = |place, request| {
+            let requests = requests(request, Some(place));
+            let signed = requests.signed.get(0).unwrap().to_owned();
+            (written(&requests, ""), signed)
+        };
+        let (request, signed) = place(Place::Authorization, post(None));
+        assert!(request.contains(&format!("\r\nauthorization: tma {signed}\r\n")), "{request}");
+        let (request, signed) = place(Place::Header("X-Init".to_owned()), post(None));
+        assert!(request.contains(&format!("\r\nX-Init: {signed}\r\n")), "{request}");
+        for (path, mark) in [("/api", '?'), ("/api?a=1", '&')] {
+            let (request, signed) = place(Place::Query("tg".to_owned()), Request { path: text(path), ..post(None) });
+            let encoded = utf8_percent_encode(&signed, URI_COMPONENT).to_string();
+            assert!(request.starts_with(&format!("POST {path}{mark}tg={encoded} HTTP/1.1\r\n")), "{request}");
+        }
+    }
+
+    #[test]
+    fn init_data_in_a_field_joins_the_other_fields() {
+        for (json, rest) in [(Some("{\"a\":1}"), ",\"a\":1}"), (Some(" { } "), "} "), (None, "}")] {
+            let body = json.map(|json| Body::Json(text(json)));
+            let requests = requests(post(body), Some(Place::Field("init\"Data".to_owned())));
+            let body = format!("{{\"init\\\"Data\":\"{}\"{rest}", requests.signed.get(0).unwrap());
+            let request = written(&requests, "");
+            let expected =
+                format!("\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            assert!(request.ends_with(&expected), "{request}");
+        }
+    }
+
+    #[test]
+    fn what_was_never_captured_is_the_systems_doing_and_what_was_never_signed_the_rigs() {
+        let needs = requests(post(Some(Body::Text(captured("it")))), Some(Place::Authorization));
+        assert_eq!(needs.obstacle(&ARRIVAL, &Captured::new()), Some(Outcome::Abandoned));
+        let unsigned = Arrival { visit: 1, ..ARRIVAL };
+        assert_eq!(needs.obstacle(&unsigned, &Captured::new()), Some(Outcome::RigFault(RigFault::Local)));
+    }
+}

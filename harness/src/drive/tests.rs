@@ -1,0 +1,351 @@
+//! Whole loads against real sockets: each planned act has one sample, whatever the system does.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
+
+use super::*;
+use crate::deliveries::Awaited;
+use crate::exchange::rough::{Manner, Rough, answer, eventually, nobody, ok};
+use crate::plan::by_hand::{SECOND, journey, scenario, step};
+use crate::plan::{ActSpec, Arrival, Visit, crowd};
+use crate::record::Progress;
+use crate::scenario::{Arrive, Body, Piece, Shows, Sign, Slot, Step, Template};
+
+/// Longer than any load of a test takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// A load in the making.
+struct Load {
+    steps: Vec<Step>,
+    /// Milliseconds, player and act.
+    arrivals: Vec<(u64, u32, u16)>,
+    timeout: Duration,
+    init_data: Option<crate::scenario::Place>,
+    stop: Arc<AtomicBool>,
+    expected: Option<SyncSender<Expected>>,
+    progress: Arc<Progress>,
+}
+
+/// What a load came to.
+struct Outcome {
+    driven: Driven,
+    rows: Vec<Row>,
+    /// All intervals together.
+    total: ActInterval,
+}
+
+fn text(text: &str) -> Template {
+    Template { pieces: vec![Piece::Text(text.to_owned())] }
+}
+
+fn get(act: &str) -> Step {
+    let mut step = step(act, 1, Duration::ZERO..=Duration::ZERO);
+    step.request.path = text("/");
+    step.request.body = None;
+    step.request.method = "GET".to_owned();
+    step
+}
+
+/// One act of one step, at each of these milliseconds, each by a player of its own.
+fn apart(at: impl IntoIterator<Item = u64>) -> Load {
+    load((0..).zip(at).map(|(player, at)| (at, player, 0)).collect())
+}
+
+fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
+    let (stop, progress) = (Arc::default(), Arc::default());
+    Load { steps: vec![get("act")], arrivals, timeout: PATIENCE, init_data: None, stop, expected: None, progress }
+}
+
+impl Load {
+    fn steps(self, steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { steps: steps.into_iter().collect(), ..self }
+    }
+
+    fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    fn scenario(&self) -> Scenario {
+        let mut journey = journey(Arrive::Burst { over: SECOND }, self.steps.clone());
+        journey.init_data = self.init_data.clone();
+        let mut scenario = scenario(vec![journey]);
+        (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout);
+        scenario
+    }
+
+    /// Every player makes one visit, from the start of the load on.
+    fn plan(&self) -> Plan {
+        let acts = self.steps.iter().enumerate();
+        let acts = acts.map(|(step, of)| ActSpec { name: of.act.clone(), journey: 0, step }).collect();
+        let count = self.arrivals.iter().map(|(_, player, _)| player + 1).max().unwrap_or(0);
+        let players = crowd(7, 1, count);
+        let visits = (0..count).map(|player| Visit { at: Duration::ZERO, player, journey: 0 }).collect();
+        let arrival =
+            |&(at, player, act)| Arrival { at: Duration::from_millis(at), player, visit: player, act, nth: 0 };
+        Plan { acts, players, visits, arrivals: self.arrivals.iter().map(arrival).collect(), digest: [0; 32] }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a load needs an epoch")]
+    fn against(&self, address: SocketAddr) -> Outcome {
+        let (scenario, plan) = (Arc::new(self.scenario()), Arc::new(self.plan()));
+        let signed = Signed::start(&scenario, &plan, "1:A", Duration::ZERO).unwrap();
+        assert!(signed.wait(Duration::MAX, PATIENCE));
+        let names = self.steps.iter().map(|step| step.act.clone()).collect();
+        let (rows, queue) = sync_channel(10_000);
+        let load_from = 20 * MILLISECOND;
+        let sink = Intervals::new(names, load_from, 100 * MILLISECOND, rows, Arc::clone(&self.progress));
+        let driven = drive(Job {
+            scenario,
+            plan,
+            target: Target { address, host: "system.test".to_owned() },
+            bot_token: "1:A".to_owned(),
+            signed: Arc::new(signed),
+            epoch: Instant::now(),
+            load_from,
+            stop: Arc::clone(&self.stop),
+            expected: self.expected.clone(),
+            sink,
+        });
+        Outcome::of(driven.unwrap(), &queue, self.arrivals.len() as u64)
+    }
+}
+
+impl Outcome {
+    fn of(driven: Driven, queue: &Receiver<Row>, planned: u64) -> Self {
+        let rows: Vec<Row> = queue.iter().collect();
+        let mut total = ActInterval::default();
+        let mut end = 20_000;
+        for row in &rows {
+            let Row::Interval(interval) = row else { continue };
+            assert_eq!(interval.from_us, end, "intervals leave no gap");
+            end += interval.len_us;
+            interval.acts.values().for_each(|act| add(&mut total, act));
+        }
+        let of_total = total.ok + failures(&total.outcomes).values().sum::<u64>();
+        assert_eq!((driven.samples, of_total), (planned, planned), "each planned act has its sample");
+        Self { driven, rows, total }
+    }
+
+    fn failures(&self) -> BTreeMap<String, u64> {
+        failures(&self.total.outcomes)
+    }
+}
+
+fn add(total: &mut ActInterval, act: &ActInterval) {
+    total.offered += act.offered;
+    total.ok += act.ok;
+    total.requests += act.requests;
+    let before = failures(&total.outcomes);
+    let sum = failures(&act.outcomes).into_iter().chain(before).fold(BTreeMap::new(), |mut sum, (class, count)| {
+        *sum.entry(class).or_insert(0) += count;
+        sum
+    });
+    total.outcomes = outcomes(sum);
+    let merges: [(&mut Histogram, &Histogram); 4] = [
+        (&mut total.response, &act.response),
+        (&mut total.service, &act.service),
+        (&mut total.blocked, &act.blocked),
+        (&mut total.failed_response, &act.failed_response),
+    ];
+    for (total, act) in merges {
+        total.merge(act);
+    }
+}
+
+/// The classes that occurred.
+fn failures(outcomes: &Outcomes) -> BTreeMap<String, u64> {
+    let classes: BTreeMap<String, u64> = serde_json::from_value(serde_json::to_value(outcomes).unwrap()).unwrap();
+    classes.into_iter().filter(|(_, count)| *count > 0).collect()
+}
+
+fn outcomes(occurred: BTreeMap<String, u64>) -> Outcomes {
+    let mut classes: BTreeMap<String, u64> =
+        serde_json::from_value(serde_json::to_value(Outcomes::default()).unwrap()).unwrap();
+    classes.extend(occurred);
+    serde_json::from_value(serde_json::to_value(classes).unwrap()).unwrap()
+}
+
+fn classes<const N: usize>(of: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    of.map(|(class, count)| (class.to_owned(), count)).into()
+}
+
+#[test]
+fn an_empty_plan_is_done_at_once() {
+    let outcome = apart([]).against(nobody().address);
+    assert_eq!((outcome.driven.end, outcome.driven.samples), (End::Complete, 0));
+}
+
+#[test]
+fn every_way_to_fail_is_a_class_of_its_own() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
+    for (manner, ok, failed) in [
+        (Manner::Answer(vec![ok("hi")]), 3, classes([])),
+        (Manner::Answer(vec![chunked.to_owned()]), 3, classes([])),
+        (Manner::Answer(vec![answer("500 Internal Server Error", "")]), 0, classes([("status_5xx", 3)])),
+        (Manner::Answer(vec![answer("302 Found", "")]), 0, classes([("status_3xx", 3)])),
+        (Manner::Reset, 0, classes([("reset", 3)])),
+        (Manner::Close, 0, classes([("closed", 3)])),
+    ] {
+        let server = Rough::always(manner.clone());
+        let outcome = apart([0, 5, 10]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.failures()), (ok, failed), "{manner:?}");
+        assert_eq!(outcome.total.requests, server.received(), "{manner:?}");
+        assert_eq!((outcome.driven.end, outcome.total.offered), (End::Complete, 3), "{manner:?}");
+    }
+}
+
+#[test]
+fn a_system_that_is_not_there_is_tried_to_the_end() {
+    let outcome = apart([0, 5, 10]).against(nobody().address);
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("refused", 3)]), 0));
+}
+
+#[test]
+fn a_system_that_hangs_runs_into_the_timeout() {
+    let server = Rough::always(Manner::Hang);
+    // The first waits behind nothing; the drain ends with the last planned instant's own timeout.
+    let outcome = apart([0, 100]).timeout(100 * MILLISECOND).against(server.address);
+    assert_eq!(outcome.failures(), classes([("timeout", 2)]));
+    assert!(outcome.total.failed_response.quantile_us(0.0).unwrap() >= 99_000);
+}
+
+#[test]
+fn what_has_not_ended_when_the_drain_is_over_gets_its_sample_all_the_same() {
+    let server = Rough::always(Manner::Hang);
+    // The second begins at 300 ms and is cut at 500 ms; the third never begins.
+    let load = load(vec![(0, 0, 0), (5, 0, 0), (200, 0, 0)]).timeout(300 * MILLISECOND);
+    let outcome = load.against(server.address);
+    assert_eq!(outcome.driven.end, End::Drained);
+    assert_eq!(outcome.failures(), classes([("timeout", 2), ("abandoned", 1)]));
+    assert_eq!(outcome.total.requests, 2);
+}
+
+#[test]
+fn a_system_that_dies_in_mid_run_is_tried_to_the_end() {
+    let server = Rough::always(Manner::Last(ok("")));
+    let address = server.address;
+    let load = apart((0..100).map(|nth| nth * 10));
+    let outcome = thread::scope(|scope| {
+        let progress = &load.progress;
+        scope.spawn(move || {
+            eventually(|| progress.standing().ok >= 10);
+            drop(server);
+        });
+        load.against(address)
+    });
+    assert!(outcome.total.ok >= 10);
+    assert!(outcome.failures()["refused"] > 0);
+    assert_eq!((outcome.driven.end, outcome.total.offered), (End::Complete, 100));
+}
+
+#[test]
+fn a_stop_in_mid_run_abandons_the_rest_and_blames_nobody() {
+    let server = Rough::serve(|which| if which.connection < 3 { Manner::Answer(vec![ok("")]) } else { Manner::Hang });
+    let load = apart((0..10).map(|nth| nth * 10).chain([3_600_000]));
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            eventually(|| (load.progress.standing().ok, load.progress.standing().in_flight) == (3, 7));
+            load.stop.store(true, Ordering::Relaxed);
+        });
+        load.against(server.address)
+    });
+    assert_eq!(outcome.driven.end, End::Stopped);
+    assert_eq!((outcome.total.ok, outcome.failures()), (3, classes([("abandoned", 8)])));
+    assert_eq!(outcome.total.offered, 10);
+}
+
+#[test]
+fn a_freeze_is_measured_from_the_planned_instants() {
+    let gate = Mutex::new(());
+    let server = Rough::serve(move |which| {
+        let _open = gate.lock().unwrap();
+        if which.connection == 20 {
+            thread::sleep(500 * MILLISECOND);
+        }
+        Manner::Answer(vec![ok("")])
+    });
+    let outcome = apart((0..100).map(|nth| nth * 10)).against(server.address);
+    assert_eq!(outcome.total.ok, 100);
+    // Some 50 arrivals fall into the freeze; they were sent all the same and waited for the rest of it.
+    assert!(outcome.total.response.max_us().unwrap() >= 499_000);
+    assert!(outcome.total.response.quantile_us(0.75).unwrap() >= 200_000);
+    assert!(outcome.driven.open_peak >= 40);
+    assert!(outcome.total.blocked.max_us().unwrap() == 0);
+}
+
+#[test]
+fn two_acts_of_one_player_follow_one_another_on_one_connection() {
+    let server = Rough::serve(|which| {
+        assert_eq!(which.connection, 0);
+        Manner::Slowly(100 * MILLISECOND, ok(""))
+    });
+    let outcome = load(vec![(0, 0, 0), (10, 0, 0), (1000, 0, 0)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.driven.open_peak), (3, 1));
+    let blocked = &outcome.total.blocked;
+    assert_eq!(blocked.quantile_us(0.5), Some(0));
+    assert!(blocked.max_us().unwrap() >= 89_000);
+    assert!(outcome.total.response.max_us().unwrap() >= 189_000);
+}
+
+#[test]
+fn the_slowest_exchanges_are_kept_whole() {
+    let server = Rough::serve(|which| Manner::Slowly(MILLISECOND * (which.connection as u32 % 8), ok("")));
+    let outcome = apart([0; 8]).against(server.address);
+    let exemplars = outcome.rows.iter().filter(|row| matches!(row, Row::Exemplar(_))).count();
+    assert!((5..=8).contains(&exemplars), "{exemplars} exemplars");
+}
+
+fn capturing(act: &str) -> Step {
+    Step { capture: BTreeMap::from([("token".to_owned(), "/token".to_owned())]), ..get(act) }
+}
+
+fn using(act: &str) -> Step {
+    let mut step = get(act);
+    step.request.body = Some(Body::Text(Template { pieces: vec![Piece::Slot(Slot::Captured("token".to_owned()))] }));
+    step
+}
+
+#[test]
+fn a_value_captured_by_one_act_is_sent_by_the_next() {
+    let server = Rough::always(Manner::Answer(vec![ok(r#"{"token":"t1"}"#)]));
+    let outcome = load(vec![(0, 0, 0), (1, 0, 1)]).steps([capturing("open"), using("guess")]).against(server.address);
+    assert_eq!(outcome.total.ok, 2);
+}
+
+#[test]
+fn an_answer_without_the_value_fails_its_check_and_what_needs_it_is_abandoned() {
+    let server = Rough::always(Manner::Answer(vec![ok(r#"{"token":null}"#)]));
+    let outcome = load(vec![(0, 0, 0), (1, 0, 1)]).steps([capturing("open"), using("guess")]).against(server.address);
+    assert_eq!(outcome.failures(), classes([("check_failed", 1), ("abandoned", 1)]));
+}
+
+#[test]
+fn an_expected_status_is_a_success_and_2xx_no_longer() {
+    let server = Rough::serve(|which| match which.connection {
+        0 => Manner::Answer(vec![answer("409 Conflict", "")]),
+        _ => Manner::Answer(vec![ok("")]),
+    });
+    let step = Step { expect_status: vec![409], ..get("act") };
+    let outcome = apart([0, 50]).steps([step]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.failures()), (1, classes([("status_2xx", 1)])));
+}
+
+#[test]
+fn what_a_successful_act_shows_is_announced_and_a_full_queue_is_counted() {
+    let server = Rough::always(Manner::Answer(vec![ok(r#"{"version":12}"#)]));
+    let chat = Template { pieces: vec![Piece::Slot(Slot::ChatId)] };
+    let shows = Some(Shows { chat, sign: Sign::Version("/version".to_owned()) });
+    let (to, told) = sync_channel(1);
+    let load = Load { expected: Some(to), ..apart([0, 30]).steps([Step { shows, ..get("guess") }]) };
+    let outcome = load.against(server.address);
+    let expected = told.try_recv().unwrap();
+    assert_eq!((expected.chat, expected.sign), (load.plan().players[0].chat_id, Awaited::Version(12)));
+    assert!(expected.scheduled == 20 * MILLISECOND && expected.ended > expected.scheduled);
+    assert_eq!((outcome.driven.expected_dropped, told.try_recv().is_err()), (1, true));
+}

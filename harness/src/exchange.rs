@@ -1,1 +1,0 @@
-//! One HTTP exchange and the taxonomy of its failures.

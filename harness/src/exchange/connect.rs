@@ -1,0 +1,103 @@
+//! Making a connection, and telling whether its handshake came late.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use super::sock_diag::SockDiag;
+use super::wire::Endpoint;
+
+/// A handshake on loopback takes microseconds; only one slower than this is looked into.
+const SLOW: Duration = Duration::from_millis(200);
+
+/// The first SYN is sent again after one second (RFC 6298, section 2.1). Where the kernel cannot be asked, a
+/// connect slower than this counts as late; the tenth allows for its timer's jitter.
+const SURELY_LATE: Duration = Duration::from_millis(900);
+
+/// A connection kept from one exchange to the next.
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) stream: TcpStream,
+}
+
+/// A connection just made.
+pub(super) struct Fresh {
+    pub(super) connection: Connection,
+    /// The handshake needed SYN retransmits.
+    pub(super) late: bool,
+}
+
+impl Connection {
+    /// Whether the connection is still open and silent, as far as has been noticed; it asks the kernel only
+    /// when something has happened to the socket.
+    pub(super) fn is_idle(&self) -> bool {
+        let read = self.stream.try_read(&mut [0]);
+        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+}
+
+/// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
+pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
+    let (address, within) = (endpoint.address, endpoint.connect_timeout);
+    let socket = socket(address, source).map_err(|error| Failure::to_connect(&error))?;
+    let begun = now();
+    let stream = timeout(within, socket.connect(address)).await.map_err(|_| Failure::ConnectTimeout)?;
+    let stream = stream.map_err(|error| Failure::to_connect(&error))?;
+    let took = now().duration_since(begun);
+    refuse_itself(&stream, address)?;
+    Ok(Fresh { late: took > SLOW && needed_retransmits(&stream, took), connection: Connection { stream } })
+}
+
+fn socket(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_nodelay(true)?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::new(source, 0))?;
+    }
+    Ok(socket)
+}
+
+/// When nobody listens on a port of the ephemeral range, the kernel may pick that very port for our end and
+/// connect us to ourselves (simultaneous open, RFC 9293, section 3.5). Nobody listens all the same.
+fn refuse_itself(stream: &TcpStream, address: SocketAddr) -> Result<(), Failure> {
+    let local = stream.local_addr().map_err(|error| Failure::of_connection(&error))?;
+    if local != address {
+        return Ok(());
+    }
+    // Without lingering the port is free at once for the system to come back to.
+    SockRef::from(stream).set_linger(Some(Duration::ZERO)).map_err(|error| Failure::of_connection(&error))?;
+    Err(Failure::Refused)
+}
+
+fn needed_retransmits(stream: &TcpStream, took: Duration) -> bool {
+    let addresses = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
+    let asked = addresses.and_then(|(local, peer)| Ok(SockDiag::open()?.retransmits(local, peer)));
+    asked.ok().flatten().map_or(took > SURELY_LATE, |times| times > 0)
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a connect took is a fact of this room and is not recorded")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_to_ourselves_is_nobody_listening() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+            let address = socket.local_addr().unwrap();
+            let stream = socket.connect(address).await.unwrap();
+            assert_eq!(refuse_itself(&stream, address), Err(Failure::Refused));
+        });
+    }
+}

@@ -1,0 +1,171 @@
+//! One exchange: send a request, read its answer to the end, within the timeouts.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::answer::Answer;
+use super::connect::{Connection, connect};
+use super::failure::Failure;
+
+/// Bytes read at once; one read takes a whole answer of the usual size.
+const INBOUND: usize = 64 * 1024;
+
+/// Where requests go, and how long they may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Endpoint {
+    /// The peer.
+    pub address: SocketAddr,
+    /// How long a handshake may take.
+    pub connect_timeout: Duration,
+    /// How long an answer may take once connected.
+    pub timeout: Duration,
+}
+
+/// Whether an answer's body is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// Kept, up to 1 MiB; a longer one is dropped whole.
+    Kept,
+    /// Read to its end and dropped.
+    Drained,
+}
+
+/// What is asked of an exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// Whether the body is wanted.
+    pub body: Body,
+    /// The local address a fresh connection is made from; nothing: the kernel's choice.
+    pub source: Option<IpAddr>,
+}
+
+/// What an exchange came to.
+#[derive(Debug)]
+pub struct Exchanged {
+    /// The answer, or what went wrong at the last try.
+    pub result: Result<Answered, Failure>,
+    /// Requests sent: 0 if no connection was made, 2 if the kept one had been closed.
+    pub tries: u16,
+    /// A handshake made for it needed SYN retransmits.
+    pub late_connect: bool,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Answered {
+    /// Its status.
+    pub status: u16,
+    /// Its body, if it was wanted.
+    pub body: Vec<u8>,
+}
+
+/// All exchanges of one thread with one peer. Its buffers are borrowed for the length of one poll only.
+#[derive(Debug)]
+pub struct Wire {
+    endpoint: Endpoint,
+    outbound: RefCell<String>,
+    inbound: RefCell<Box<[u8]>>,
+}
+
+/// A try that failed, and whether any byte of an answer had come by then.
+struct Broken {
+    failure: Failure,
+    begun: bool,
+}
+
+impl Wire {
+    /// A wire to `endpoint`.
+    pub fn new(endpoint: Endpoint) -> Self {
+        let inbound = RefCell::new(vec![0; INBOUND].into_boxed_slice());
+        Self { endpoint, outbound: RefCell::default(), inbound }
+    }
+
+    /// Sends what `fill` writes over the kept connection or a fresh one, and reads the answer. `fill` is called
+    /// once a try, right before the send.
+    pub async fn exchange(&self, kept: &mut Option<Connection>, ask: Ask, fill: impl Fn(&mut String)) -> Exchanged {
+        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
+        if let Some(connection) = kept.take().filter(Connection::is_idle) {
+            exchanged.tries += 1;
+            match self.attempt(connection, kept, ask.body, &fill).await {
+                Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
+                Err(broken) => return Exchanged { result: Err(broken.failure), ..exchanged },
+                Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
+            }
+        }
+        match connect(&self.endpoint, ask.source).await {
+            Err(failure) => Exchanged { result: Err(failure), ..exchanged },
+            Ok(fresh) => {
+                (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
+                let attempt = self.attempt(fresh.connection, kept, ask.body, &fill).await;
+                Exchanged { result: attempt.map_err(|broken| broken.failure), ..exchanged }
+            }
+        }
+    }
+
+    /// One try on one connection, which is put back when it may be used again.
+    async fn attempt(
+        &self,
+        mut connection: Connection,
+        kept: &mut Option<Connection>,
+        body: Body,
+        fill: impl Fn(&mut String),
+    ) -> Result<Answered, Broken> {
+        let mut answer = Answer::new(body == Body::Kept);
+        let talk = self.talk(&mut connection.stream, &mut answer, fill);
+        let talked = timeout(self.endpoint.timeout, talk).await.unwrap_or(Err(Failure::Timeout));
+        talked.map_err(|failure| Broken { failure, begun: answer.begun })?;
+        *kept = answer.reusable.then_some(connection);
+        Ok(Answered { status: answer.status, body: answer.into_body() })
+    }
+
+    async fn talk(
+        &self,
+        stream: &mut TcpStream,
+        answer: &mut Answer,
+        fill: impl Fn(&mut String),
+    ) -> Result<(), Failure> {
+        if let Some(rest) = self.send(stream, fill)? {
+            stream.write_all(&rest).await.map_err(|error| Failure::of_connection(&error))?;
+        }
+        std::future::poll_fn(|context| self.poll_receive(context, stream, answer)).await
+    }
+
+    /// Sends what the socket takes at once, nearly always all of it, and returns a copy of the rest.
+    fn send(&self, stream: &TcpStream, fill: impl Fn(&mut String)) -> Result<Option<Vec<u8>>, Failure> {
+        let mut outbound = self.outbound.borrow_mut();
+        outbound.clear();
+        fill(&mut outbound);
+        let sent = match stream.try_write(outbound.as_bytes()) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => 0,
+            sent => sent.map_err(|error| Failure::of_connection(&error))?,
+        };
+        Ok((sent < outbound.len()).then(|| outbound.as_bytes()[sent..].to_vec()))
+    }
+
+    fn poll_receive(
+        &self,
+        context: &mut Context<'_>,
+        stream: &mut TcpStream,
+        answer: &mut Answer,
+    ) -> Poll<Result<(), Failure>> {
+        let mut inbound = self.inbound.borrow_mut();
+        loop {
+            let mut piece = ReadBuf::new(&mut inbound);
+            let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut piece));
+            read.map_err(|error| Failure::of_connection(&error))?;
+            if piece.filled().is_empty() {
+                return Poll::Ready(if answer.ends_here() { Ok(()) } else { Err(Failure::Closed) });
+            }
+            if answer.feed(piece.filled()).map_err(|_| Failure::Malformed)? {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}

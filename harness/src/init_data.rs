@@ -1,1 +1,0 @@
-//! Signed initData of a player. Pure.

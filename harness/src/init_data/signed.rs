@@ -1,0 +1,226 @@
+//! Signing ahead of time: a thread of its own signs each visit's initData in the order of the openings, so that the
+//! driving thread only ever picks up a finished text. Memory is one text for each visit.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{Keys, Launch, sign};
+use crate::plan::{Plan, Player, Visit};
+use crate::scenario::{Scenario, Slot, Template};
+use crate::template::{Escape, Values, fill};
+
+/// Why signing could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotSign {
+    /// The link holds something that is not known when a player opens it.
+    #[error("crowd.start_param: {0:?} has no value when the app is opened; use a player's or a chat's")]
+    StartParam(Slot),
+    /// No thread.
+    #[error("cannot start the thread that signs: {0}")]
+    Thread(#[from] io::Error),
+}
+
+/// The initData of every visit, now or soon.
+pub struct Signed {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the two threads have in common.
+struct Shared {
+    plan: Arc<Plan>,
+    slots: Vec<OnceLock<Box<str>>>,
+    /// How many visits, from the first on, are done with.
+    done: Mutex<usize>,
+    moved: Condvar,
+    stop: AtomicBool,
+}
+
+/// What signs.
+struct Pen {
+    keys: Keys,
+    start_param: Template,
+    /// By journey: whether its visits carry initData at all.
+    journeys: Vec<bool>,
+    /// The start of the load, since 1970.
+    load_from: Duration,
+}
+
+impl Signed {
+    /// Starts signing for all visits of `plan`; `load_from` is the start of the load since 1970.
+    pub fn start(
+        scenario: &Scenario,
+        plan: &Arc<Plan>,
+        bot_token: &str,
+        load_from: Duration,
+    ) -> Result<Self, CannotSign> {
+        let pen = Pen {
+            keys: Keys::of_bot(bot_token),
+            start_param: scenario.crowd.start_param.clone(),
+            journeys: scenario.journeys.iter().map(|journey| journey.init_data.is_some()).collect(),
+            load_from,
+        };
+        if let Some(player) = plan.players.first() {
+            pen.start_param_of(player).map_err(|slot| CannotSign::StartParam(slot.clone()))?;
+        }
+        let shared = Arc::new(Shared::new(plan));
+        let writer = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("sign".into()).spawn(move || writer.sign_all(&pen))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// The initData of a visit, percent-encoded: nothing if it is not signed yet, or is never sent.
+    pub fn get(&self, visit: u32) -> Option<&str> {
+        self.shared.slots.get(visit as usize)?.get().map(|text| &**text)
+    }
+
+    /// Waits until all visits that begin by `until` are signed, for as long as `patience` lasts; whether they are.
+    pub fn wait(&self, until: Duration, patience: Duration) -> bool {
+        let wanted = self.shared.plan.visits.partition_point(|visit| visit.at <= until);
+        let behind = |done: &mut usize| *done < wanted;
+        let waited = self.shared.moved.wait_timeout_while(self.shared.done(), patience, behind);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 >= wanted
+    }
+}
+
+impl Drop for Signed {
+    /// A panic of the thread has been printed by then, and its visits stay unsigned.
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        let _ended = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl Shared {
+    fn new(plan: &Arc<Plan>) -> Self {
+        Self {
+            plan: Arc::clone(plan),
+            slots: plan.visits.iter().map(|_| OnceLock::new()).collect(),
+            done: Mutex::new(0),
+            moved: Condvar::new(),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    fn sign_all(&self, pen: &Pen) {
+        for (visit, slot) in self.plan.visits.iter().zip(&self.slots) {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            if pen.journeys[usize::from(visit.journey)] {
+                let text = pen.sign(visit, &self.plan.players[visit.player as usize]);
+                slot.get_or_init(|| text.into_boxed_str());
+            }
+            *self.done() += 1;
+            self.moved.notify_all();
+        }
+    }
+
+    fn done(&self) -> MutexGuard<'_, usize> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pen {
+    fn sign(&self, visit: &Visit, player: &Player) -> String {
+        let start_param = self.start_param_of(player).expect("what one player's link holds, every player's does");
+        let auth_date = (self.load_from + visit.at).as_secs();
+        sign(player, &Launch { start_param: &start_param, auth_date }, &self.keys)
+    }
+
+    fn start_param_of(&self, player: &Player) -> Result<String, &Slot> {
+        let mut link = String::new();
+        let values = Values { player: Some(player), ..Values::default() };
+        fill(&self.start_param, &values, Escape::None, &mut link).map(|()| link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::by_hand::{SECOND, story};
+    use crate::plan::plan;
+    use crate::scenario::{Piece, Place};
+
+    const TOKEN: &str = "1:A";
+    /// A bound for a hang, far beyond what signing takes.
+    const PATIENCE: Duration = Duration::from_secs(60);
+    const LOAD_FROM: Duration = Duration::from_millis(1_790_000_000_900);
+
+    /// Those who play carry initData with the chat in the link, those who look do not.
+    fn scenario() -> Scenario {
+        let mut scenario = story();
+        scenario.crowd.start_param = Template { pieces: vec![Piece::Slot(Slot::ChatId)] };
+        scenario.journeys[0].init_data = Some(Place::Authorization);
+        scenario
+    }
+
+    fn signed(scenario: &Scenario) -> (Arc<Plan>, Signed) {
+        let plan = Arc::new(plan(scenario));
+        let signed = Signed::start(scenario, &plan, TOKEN, LOAD_FROM).unwrap();
+        (plan, signed)
+    }
+
+    fn last(plan: &Plan) -> Duration {
+        plan.visits.last().unwrap().at
+    }
+
+    #[test]
+    fn every_visit_of_a_journey_with_init_data_is_signed_for_its_own_opening_and_no_other() {
+        let (plan, signed) = signed(&scenario());
+        assert!(signed.wait(last(&plan), PATIENCE));
+        for (number, visit) in (0..).zip(&plan.visits) {
+            let player = &plan.players[visit.player as usize];
+            let start_param = player.chat_id.to_string();
+            let auth_date = (LOAD_FROM + visit.at).as_secs();
+            let expected = sign(player, &Launch { start_param: &start_param, auth_date }, &Keys::of_bot(TOKEN));
+            assert_eq!(signed.get(number), (visit.journey == 0).then_some(&*expected));
+        }
+    }
+
+    #[test]
+    fn the_opening_instant_is_cut_to_whole_seconds() {
+        let (plan, signed) = signed(&scenario());
+        assert!(signed.wait(last(&plan), PATIENCE));
+        let late = plan.visits.iter().position(|visit| visit.journey == 0 && visit.at.subsec_millis() < 100).unwrap();
+        let early = plan.visits.iter().position(|visit| visit.journey == 0 && visit.at.subsec_millis() > 100).unwrap();
+        for (visit, second) in [(late, 0), (early, 1)] {
+            let date = 1_790_000_000 + second + plan.visits[visit].at.as_secs();
+            assert!(signed.get(visit as u32).unwrap().contains(&format!("&auth_date={date}&")));
+        }
+    }
+
+    #[test]
+    fn waiting_for_nobody_is_over_at_once() {
+        let mut empty = scenario();
+        empty.crowd.groups = 0;
+        let (_plan, signed) = signed(&empty);
+        assert!(signed.wait(SECOND, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_visit_that_is_not_planned_has_nothing() {
+        let (plan, signed) = signed(&scenario());
+        assert_eq!(signed.get(plan.visits.len() as u32), None);
+    }
+
+    #[test]
+    fn dropping_it_ends_the_thread_and_lets_go_of_the_plan() {
+        let mut endless = scenario();
+        endless.crowd.groups = 10_000;
+        let (plan, signed) = signed(&endless);
+        drop(signed);
+        assert_eq!(Arc::strong_count(&plan), 1);
+    }
+
+    #[test]
+    fn a_link_that_needs_more_than_a_player_is_an_error() {
+        let mut scenario = scenario();
+        scenario.crowd.start_param = Template { pieces: vec![Piece::Slot(Slot::Word)] };
+        let started = Signed::start(&scenario, &Arc::new(plan(&scenario)), TOKEN, SECOND);
+        assert!(matches!(started, Err(CannotSign::StartParam(Slot::Word))));
+    }
+}

@@ -1,0 +1,273 @@
+//! The rig's end: starts a keeper, hears its reports, orders it to stop, and makes sure that it is gone.
+
+use std::io::{self, Read};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::protocol::{Fault, Lines, Order, Report, Spec, Stage, say};
+use super::tree::{Identity, marked};
+
+/// The variable by which the rig finds what a killed keeper has left behind.
+const MARK: &str = "FLOODRIG_KEEPER";
+/// How long a start may take: two forks and two execs, on a machine that may be busy with the rest of a run.
+const START_WITHIN: Duration = Duration::from_secs(15);
+/// How long a keeper may take to exit once its tree is empty or its socket is closed.
+const EXIT_WITHIN: Duration = Duration::from_secs(15);
+/// How often something that has no file descriptor to wait on is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// The binary that is started as keeper; it must hand `__keeper` and `__launch` to this room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program(pub PathBuf);
+
+impl Default for Program {
+    /// The running binary itself, even when its file has been replaced since.
+    fn default() -> Self {
+        Self(PathBuf::from("/proc/self/exe"))
+    }
+}
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The keeper could not be started or spoken to.
+    #[error("could not start the keeper process {}: {cause}", .program.display())]
+    Keeper {
+        /// The binary.
+        program: PathBuf,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// The command is not to be had.
+    #[error("could not run `{command}` in {}: {}", .dir.display(), explain(*.fault))]
+    Command {
+        /// The program as it was asked for.
+        command: String,
+        /// Where it was to run.
+        dir: PathBuf,
+        /// What went wrong.
+        fault: Fault,
+    },
+}
+
+fn explain(Fault { stage, errno }: Fault) -> String {
+    let cause = io::Error::from_raw_os_error(errno);
+    let said = if errno == 0 { "no answer".to_owned() } else { cause.to_string() };
+    let hint = match (stage, cause.kind()) {
+        (Stage::Exec, io::ErrorKind::NotFound) => "; is it installed, on PATH, or built?",
+        (Stage::Exec, io::ErrorKind::PermissionDenied) => "; is it executable?",
+        (Stage::Dir, io::ErrorKind::NotFound) => "; does it exist?",
+        (Stage::Cores, _) => "; do the cores exist, and may this process use them?",
+        _ => "",
+    };
+    format!("could not {stage}: {said}{hint}")
+}
+
+/// A command that was started, and the keeper that keeps it. Dropping it ends the whole tree at once.
+#[derive(Debug)]
+pub struct Kept {
+    orders: UnixStream,
+    keeper: Child,
+    mark: String,
+    /// The command itself.
+    pub command: Identity,
+}
+
+/// A start that succeeded.
+#[derive(Debug)]
+pub struct Started {
+    /// The hold on it.
+    pub kept: Kept,
+    /// What the keeper reports from now on.
+    pub reports: Reports,
+    /// The command's standard output, its children's included.
+    pub stdout: ChildStdout,
+    /// The command's standard error, its children's included.
+    pub stderr: ChildStderr,
+}
+
+impl Kept {
+    /// Starts a command under a keeper of its own and waits until it runs.
+    pub fn start(program: &Program, spec: &Spec) -> Result<Started, KeepError> {
+        let failed = |cause| KeepError::Keeper { program: program.0.clone(), cause };
+        let mark = new_mark();
+        let (mut orders, far) = UnixStream::pair().map_err(failed)?;
+        let from = orders.try_clone().map_err(failed)?;
+        let mut keeper = spawn(program, &mark, far).map_err(failed)?;
+        let mut reports = Reports { from, lines: Lines::default(), keeper: keeper.id(), mark: mark.clone() };
+        let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
+        let (stdout, stderr) = stdout.zip(stderr).expect("both were asked for as pipes");
+        say(&mut orders, spec).map_err(failed)?;
+        let mut kept = Self { orders, keeper, mark, command: Identity { pid: 0, start: 0 } };
+        kept.command = first_report(&mut reports, program, spec)?;
+        Ok(Started { kept, reports, stdout, stderr })
+    }
+
+    /// The keeper's own process id: the root of the tree, itself not part of it.
+    pub fn root(&self) -> u32 {
+        self.keeper.id()
+    }
+
+    /// Orders the tree to end: SIGTERM to all of it, SIGKILL after the grace.
+    pub fn stop(&mut self, grace: Duration) -> io::Result<()> {
+        say(&mut self.orders, &Order::Stop { grace_ms: grace.as_millis() as u64 })
+    }
+
+    /// Ends whatever still lives, at once, and returns when the keeper is gone: what no one could end.
+    pub fn end(&mut self) -> Vec<Identity> {
+        // Already closed when the keeper has left by itself.
+        let _closed = self.orders.shutdown(Shutdown::Both);
+        if !self.keeper_exits(EXIT_WITHIN) {
+            // It hangs: its own death ends the command, and the sweep the rest.
+            let _killed = self.keeper.kill();
+            self.keeper_exits(EXIT_WITHIN);
+        }
+        sweep(&self.mark)
+    }
+
+    fn keeper_exits(&mut self, within: Duration) -> bool {
+        let until = now() + within;
+        loop {
+            match self.keeper.try_wait() {
+                Ok(None) if now() < until => std::thread::sleep(LOOK_EVERY),
+                Ok(None) => return false,
+                Ok(Some(_)) | Err(_) => return true,
+            }
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Told apart from the marks of any other rig and of any other keeper of this one.
+fn new_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let rig = std::process::id();
+    let start = Identity::of(rig).map_or(0, |identity| identity.start);
+    format!("{rig}-{start}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn spawn(program: &Program, mark: &str, control: UnixStream) -> io::Result<Child> {
+    Command::new(&program.0)
+        .arg0("floodrig")
+        .arg("__keeper")
+        .env(MARK, mark)
+        .stdin(Stdio::from(OwnedFd::from(control)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+}
+
+fn first_report(reports: &mut Reports, program: &Program, spec: &Spec) -> Result<Identity, KeepError> {
+    let lost = |kind: io::ErrorKind| KeepError::Keeper { program: program.0.clone(), cause: kind.into() };
+    match reports.next(START_WITHIN) {
+        Heard::Report(Report::Spawned { pid, start }) => Ok(Identity { pid, start }),
+        Heard::Report(Report::Failed(fault)) => Err(KeepError::Command {
+            command: spec.command.first().cloned().unwrap_or_default(),
+            dir: spec.dir.clone(),
+            fault,
+        }),
+        Heard::Report(Report::Ended { .. } | Report::Empty {} | Report::Left { .. }) => {
+            Err(lost(io::ErrorKind::InvalidData))
+        }
+        Heard::Nothing => Err(lost(io::ErrorKind::TimedOut)),
+        Heard::Lost => Err(lost(io::ErrorKind::UnexpectedEof)),
+    }
+}
+
+/// Ends what a keeper that was killed has left behind, found by its mark; what is left is returned.
+fn sweep(mark: &str) -> Vec<Identity> {
+    let until = now() + EXIT_WITHIN;
+    loop {
+        let left = marked(MARK, mark);
+        if left.is_empty() || now() >= until {
+            return left;
+        }
+        for process in &left {
+            process.signal(Signal::KILL);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The keeper's reports, in order.
+#[derive(Debug)]
+pub struct Reports {
+    from: UnixStream,
+    lines: Lines,
+    keeper: u32,
+    mark: String,
+}
+
+/// What was heard within a wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// A report.
+    Report(Report),
+    /// Nothing yet.
+    Nothing,
+    /// The keeper is gone.
+    Lost,
+}
+
+impl Reports {
+    /// The next report, waited for no longer than `within`.
+    pub fn next(&mut self, within: Duration) -> Heard {
+        let until = now() + within;
+        loop {
+            match self.lines.next() {
+                Some(Ok(report)) => return Heard::Report(report),
+                Some(Err(_)) => return Heard::Lost,
+                None => {}
+            }
+            let left = until.saturating_duration_since(now());
+            if left.is_zero() {
+                return Heard::Nothing;
+            }
+            match self.read(left) {
+                Ok(0) => return Heard::Lost,
+                Ok(_) => {}
+                Err(cause) => match cause.kind() {
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
+                    _ => return Heard::Lost,
+                },
+            }
+        }
+    }
+
+    /// After the keeper was lost: waits until it has ended, then ends what a killed one has left behind.
+    pub fn clear_up(&self) {
+        let until = now() + EXIT_WITHIN;
+        while Identity::of(self.keeper).is_some() && now() < until {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        // What cannot be ended here is told when the rig ends its hold on it.
+        sweep(&self.mark);
+    }
+
+    fn read(&mut self, within: Duration) -> io::Result<usize> {
+        self.from.set_read_timeout(Some(within))?;
+        let mut bytes = [0; 4096];
+        let read = self.from.read(&mut bytes)?;
+        self.lines.push(&bytes[..read]);
+        Ok(read)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "waits for another process have deadlines in real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,145 @@
+//! A tree of processes as the kernel shows it in `/proc`: who descends from whom, and a signal to just those.
+//!
+//! A process is known by its id and its start time, so that an id used again is never taken for the old process.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use procfs::process::{Process, all_processes};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// One process, told from any later one of the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// The process id.
+    pub pid: u32,
+    /// Clock ticks from boot to its start.
+    pub start: u64,
+}
+
+impl Identity {
+    /// The process of this id, unless there is none or it has ended (a zombie has).
+    pub fn of(pid: u32) -> Option<Self> {
+        let stat = Process::new(pid as i32).ok()?.stat().ok()?;
+        (!matches!(stat.state, 'Z' | 'X')).then_some(Self { pid, start: stat.starttime })
+    }
+
+    /// The name of the program it is now; another one after it has executed something else.
+    pub(super) fn program(self) -> Option<String> {
+        let stat = Process::new(self.pid as i32).ok()?.stat().ok()?;
+        (stat.starttime == self.start).then_some(stat.comm)
+    }
+
+    /// Sends a signal to this very process; nothing happens when it has ended.
+    pub(super) fn signal(self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid as i32) else { return };
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        // The handle now names one process for good: look again whether it is the one that was meant.
+        if Self::of(self.pid) == Some(self) {
+            // It may have ended since, which is what the signal was for; the next walk finds it if it refused.
+            let _sent = pidfd_send_signal(handle, signal);
+        }
+    }
+}
+
+/// Everything alive that descends from `root`, itself left out, nearest first.
+pub fn descendants(root: u32) -> Vec<Identity> {
+    let mut by_parent = None;
+    let mut seen = BTreeSet::from([root]);
+    let mut queue = VecDeque::from([root]);
+    let mut found = Vec::new();
+    while let Some(pid) = queue.pop_front() {
+        let children = children(pid)
+            .unwrap_or_else(|| by_parent.get_or_insert_with(children_by_parent).get(&pid).cloned().unwrap_or_default());
+        for child in children.into_iter().filter(|child| seen.insert(*child)) {
+            found.extend(Identity::of(child));
+            queue.push_back(child);
+        }
+    }
+    found
+}
+
+/// The living children of one process.
+pub(super) fn offspring(parent: u32) -> Vec<Identity> {
+    let listed = children(parent);
+    let found = listed.unwrap_or_else(|| children_by_parent().remove(&parent).unwrap_or_default());
+    found.into_iter().filter_map(Identity::of).collect()
+}
+
+/// The children of all of a process's threads, since a child belongs to the thread that forked it.
+/// Nothing: this kernel keeps no such list (it needs `CONFIG_PROC_CHILDREN`).
+fn children(pid: u32) -> Option<Vec<u32>> {
+    let Ok(tasks) = Process::new(pid as i32).and_then(|process| process.tasks()) else { return Some(Vec::new()) };
+    let mut all = Vec::new();
+    for task in tasks.flatten() {
+        match task.children() {
+            Ok(children) => all.extend(children),
+            // A thread that ended between the listing and the reading has handed its children on.
+            Err(_) if task.stat().is_err() => {}
+            Err(_) => return None,
+        }
+    }
+    Some(all)
+}
+
+/// The slow way, which every kernel has: each process names its parent.
+fn children_by_parent() -> BTreeMap<u32, Vec<u32>> {
+    let mut tree: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for stat in all_processes().into_iter().flatten().flatten().flat_map(|process| process.stat()) {
+        tree.entry(stat.ppid as u32).or_default().push(stat.pid as u32);
+    }
+    tree
+}
+
+/// Every process that was started with this variable in its environment.
+pub(super) fn marked(name: &str, value: &str) -> Vec<Identity> {
+    let carries = |process: &Process| {
+        let environment = process.environ().unwrap_or_default();
+        environment.get(std::ffi::OsStr::new(name)).is_some_and(|found| found == value)
+    };
+    let processes = all_processes().into_iter().flatten().flatten();
+    processes.filter(carries).filter_map(|process| Identity::of(process.pid as u32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap()
+    }
+
+    #[test]
+    fn both_ways_of_finding_children_agree() {
+        let mut child = sleeper();
+        let me = std::process::id();
+        assert!(children(me).unwrap().contains(&child.id()));
+        assert!(children_by_parent()[&me].contains(&child.id()));
+        assert!(descendants(me).iter().any(|found| found.pid == child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_of_the_same_id_but_another_start_is_left_alone() {
+        let mut child = sleeper();
+        let right = Identity::of(child.id()).unwrap();
+        Identity { start: right.start + 1, ..right }.signal(Signal::KILL);
+        assert_eq!(Identity::of(child.id()), Some(right));
+        right.signal(Signal::KILL);
+        child.wait().unwrap();
+        assert_eq!(Identity::of(child.id()), None);
+    }
+
+    #[test]
+    fn a_zombie_has_ended() {
+        let mut child = sleeper();
+        let identity = Identity::of(child.id()).unwrap();
+        identity.signal(Signal::KILL);
+        while Identity::of(child.id()).is_some() {
+            std::thread::yield_now();
+        }
+        assert!(descendants(std::process::id()).iter().all(|found| *found != identity));
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,76 @@
+//! Scenarios written by hand, for tests.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use floodrig_reports::Budgets;
+use floodrig_stub::Limits;
+
+use crate::scenario::{Arrive, Body, Cores, Crowd, Journey, Ready, Request, Scenario, Source, Step, System, Template};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+/// 3 groups of 10: everyone opens within a minute and guesses five times, while 2 a second only look.
+pub(crate) fn story() -> Scenario {
+    let play = vec![step("open", 1, Duration::ZERO..=Duration::ZERO), step("guess", 5, 3 * SECOND..=20 * SECOND)];
+    let look = vec![step("look", 1, Duration::ZERO..=SECOND)];
+    scenario(vec![
+        journey(Arrive::Burst { over: MINUTE }, play),
+        journey(Arrive::Constant { rate: 2.0, over: MINUTE }, look),
+    ])
+}
+
+pub(crate) fn journey(arrive: Arrive, steps: Vec<Step>) -> Journey {
+    Journey { name: "story".into(), arrive, init_data: None, steps }
+}
+
+pub(crate) fn step(act: &str, repeat: u16, think: RangeInclusive<Duration>) -> Step {
+    let request = Request {
+        method: "POST".into(),
+        path: Template::default(),
+        headers: Vec::new(),
+        body: Some(Body::Text(Template::default())),
+    };
+    Step { act: act.into(), request, repeat, think, capture: BTreeMap::new(), expect_status: Vec::new(), shows: None }
+}
+
+pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
+    Scenario {
+        name: "story".into(),
+        about: String::new(),
+        seed: 7,
+        needs: Vec::new(),
+        system: system(),
+        telegram: Limits::default(),
+        crowd: Crowd {
+            groups: 3,
+            players_per_group: 10,
+            connect_timeout: SECOND,
+            timeout: SECOND,
+            settle: SECOND,
+            start_param: Template::default(),
+        },
+        journeys,
+        budgets: Budgets::default(),
+        variant: None,
+        expect: None,
+        source: Source::default(),
+    }
+}
+
+fn system() -> System {
+    System {
+        dir: PathBuf::new(),
+        build: None,
+        command: Vec::new(),
+        cores: Cores::Count(1),
+        env: BTreeMap::new(),
+        port: None,
+        ready: Ready::Accepts,
+        ready_within: SECOND,
+        stop_within: SECOND,
+    }
+}

@@ -1,1 +1,0 @@
-//! Facts -> run.jsonl.

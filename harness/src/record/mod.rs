@@ -1,0 +1,14 @@
+//! Facts -> `run.jsonl`.
+//!
+//! The driving thread gathers its samples into [`Intervals`] and hands each over as one row without ever
+//! waiting; a writer thread of its own ([`Recorder`]) puts rows on disk. Counts for the eye are in [`Progress`].
+//! It judges nothing.
+
+mod intervals;
+mod progress;
+mod recorder;
+mod slowest;
+
+pub use intervals::{Intervals, Recorded, interval_length};
+pub use progress::{Progress, Standing};
+pub use recorder::{RecordError, Recorder};

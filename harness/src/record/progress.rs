@@ -1,0 +1,85 @@
+//! How far a run has come, for whoever watches it: counts that the driving thread writes and anyone may read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Live counts. Each has one writer; a reader may see them a moment apart from one another.
+#[derive(Debug, Default)]
+pub struct Progress {
+    offered: AtomicU64,
+    ok: AtomicU64,
+    failed: AtomicU64,
+    in_flight: Arc<AtomicU64>,
+    throttled: AtomicU64,
+    /// 0 until anything was seen.
+    rss_bytes: AtomicU64,
+    /// In microseconds; 0 until anything was counted.
+    p99: AtomicU64,
+}
+
+/// The counts at one instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Acts whose planned instant has passed.
+    pub offered: u64,
+    /// Acts that succeeded.
+    pub ok: u64,
+    /// Acts that ended otherwise.
+    pub failed: u64,
+    /// Acts begun and not yet ended.
+    pub in_flight: u64,
+    /// Calls answered 429.
+    pub throttled: u64,
+    /// Memory of the system's whole process tree, as last seen.
+    pub rss_bytes: Option<u64>,
+    /// The 99th percentile of the response times of the ok ones in all rows written so far.
+    pub p99: Option<Duration>,
+}
+
+impl Progress {
+    /// The counts now.
+    pub fn standing(&self) -> Standing {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Standing {
+            offered: read(&self.offered),
+            ok: read(&self.ok),
+            failed: read(&self.failed),
+            in_flight: read(&self.in_flight),
+            throttled: read(&self.throttled),
+            rss_bytes: Some(read(&self.rss_bytes)).filter(|rss| *rss > 0),
+            p99: Some(Duration::from_micros(read(&self.p99))).filter(|p99| !p99.is_zero()),
+        }
+    }
+
+    /// The count of acts in flight itself, for whoever must read it at the instant of a death.
+    pub fn in_flight_count(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.in_flight)
+    }
+
+    /// Counts calls answered 429.
+    pub fn add_throttled(&self, calls: u64) {
+        self.throttled.fetch_add(calls, Ordering::Relaxed);
+    }
+
+    pub(super) fn offered(&self) {
+        self.offered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn ended(&self, ok: bool) {
+        let count = if ok { &self.ok } else { &self.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn in_flight(&self, now: u64) {
+        self.in_flight.store(now, Ordering::Relaxed);
+    }
+
+    pub(super) fn rss_bytes(&self, now: u64) {
+        self.rss_bytes.store(now, Ordering::Relaxed);
+    }
+
+    pub(super) fn p99(&self, us: u64) {
+        self.p99.store(us, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,191 @@
+//! The writer thread: rows from a bounded queue into `run.jsonl`.
+//!
+//! It flushes whenever it has caught up with the queue, so that a rig that is killed leaves all but its last
+//! moments. It ends with the seal; an error ends it early and is returned by [`Recorder::finish`].
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use floodrig_reports::recording::{Histogram, Interval, Row, Seal, WriteError, Writer};
+
+use super::progress::Progress;
+
+/// Rows that wait for the disk at most. A run makes some tens a second, so this rides out a disk that stops for half a minute.
+const QUEUE: usize = 1024;
+
+/// Why a recording was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file could not be created.
+    #[error("could not create {path}: {cause}")]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The file could not be written.
+    #[error("{path}: {cause}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: WriteError,
+    },
+    /// The writer's thread could not be started.
+    #[error("could not start the thread that writes the recording: {0}")]
+    Thread(io::Error),
+    /// The writer's thread panicked, with its message on stderr.
+    #[error("the thread that writes the recording panicked")]
+    Panicked,
+}
+
+/// A recording in the making.
+#[derive(Debug)]
+pub struct Recorder {
+    rows: SyncSender<Row>,
+    writer: JoinHandle<Result<(), WriteError>>,
+    path: PathBuf,
+}
+
+impl Recorder {
+    /// Creates the file at `path` and starts its writer, which also keeps the p99 of `progress`.
+    pub fn create(path: &Path, progress: Arc<Progress>) -> Result<Self, RecordError> {
+        let path = path.to_owned();
+        let file = File::create(&path).map_err(|cause| RecordError::Create { path: path.clone(), cause })?;
+        let (rows, queue) = sync_channel(QUEUE);
+        let start = thread::Builder::new().name("recorder".to_owned());
+        let writer = start.spawn(move || write(&queue, file, &progress)).map_err(RecordError::Thread)?;
+        Ok(Self { rows, writer, path })
+    }
+
+    /// Where rows go. On a measuring path, `try_send` and count what does not fit.
+    pub fn rows(&self) -> SyncSender<Row> {
+        self.rows.clone()
+    }
+
+    /// Writes the seal as the last line and waits for the disk. Rows that are sent later find the queue closed.
+    pub fn finish(self, seal: Seal) -> Result<(), RecordError> {
+        // A queue that is already closed means the writer has failed, which `join` tells.
+        drop(self.rows.send(Row::Seal(seal)));
+        let written = self.writer.join().map_err(|_| RecordError::Panicked)?;
+        written.map_err(|cause| RecordError::Write { path: self.path, cause })
+    }
+}
+
+fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), WriteError> {
+    let mut writer = Writer::new(BufWriter::new(file));
+    let mut responses = Histogram::default();
+    while let Some(row) = next(queue, &mut writer)? {
+        writer.write(&row)?;
+        match &row {
+            Row::Interval(interval) => show(&mut responses, interval, progress),
+            Row::Vital(vital) => progress.rss_bytes(vital.pids.iter().map(|pid| pid.rss_bytes).sum()),
+            Row::Seal(_) => break,
+            Row::Header(_)
+            | Row::Exemplar(_)
+            | Row::Stall(_)
+            | Row::Probed(_)
+            | Row::Calls(_)
+            | Row::Deliveries(_)
+            | Row::Event(_)
+            | Row::Logs(_)
+            | Row::Ending(_) => {}
+        }
+    }
+    writer.flush()
+}
+
+/// The next row; before waiting for one, everything so far goes to the operating system.
+fn next(queue: &Receiver<Row>, writer: &mut Writer<BufWriter<File>>) -> Result<Option<Row>, WriteError> {
+    if let Ok(row) = queue.try_recv() {
+        return Ok(Some(row));
+    }
+    writer.flush()?;
+    Ok(queue.recv().ok())
+}
+
+fn show(responses: &mut Histogram, interval: &Interval, progress: &Progress) {
+    for act in interval.acts.values() {
+        responses.merge(&act.response);
+    }
+    progress.p99(responses.quantile_us(0.99).unwrap_or(0));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+    use std::time::Duration;
+
+    use floodrig_reports::recording::{ActInterval, Event, EventKind, Reader};
+
+    use super::*;
+    use crate::exchange::rough::eventually;
+
+    fn note(text: &str) -> Row {
+        Row::Event(Event { at_us: 1, kind: EventKind::Note, text: text.to_owned() })
+    }
+
+    fn seal() -> Seal {
+        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
+    }
+
+    fn read(path: &Path) -> Vec<Row> {
+        Reader::new(BufReader::new(File::open(path).unwrap())).collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn rows_are_written_in_order_and_the_seal_is_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        let rows = recorder.rows();
+        rows.send(note("one")).unwrap();
+        rows.send(note("two")).unwrap();
+        recorder.finish(seal()).unwrap();
+        assert_eq!(read(&path), [note("one"), note("two"), Row::Seal(seal())]);
+        assert!(rows.send(note("late")).is_err());
+    }
+
+    #[test]
+    fn a_rig_that_is_killed_leaves_what_it_had_handed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let recorder = Recorder::create(&path, Arc::default()).unwrap();
+        recorder.rows().send(note("one")).unwrap();
+        eventually(|| read(&path) == [note("one")]);
+        recorder.finish(seal()).unwrap();
+    }
+
+    #[test]
+    fn the_p99_so_far_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let progress = Arc::new(Progress::default());
+        let recorder = Recorder::create(&folder.path().join("run.jsonl"), Arc::clone(&progress)).unwrap();
+        let mut act = ActInterval::default();
+        act.response.record(Duration::from_millis(7));
+        let acts = [("open".to_owned(), act)].into();
+        recorder.rows().send(Row::Interval(Interval { acts, ..Interval::default() })).unwrap();
+        recorder.finish(seal()).unwrap();
+        assert_eq!(progress.standing().p99.unwrap().as_millis(), 7);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_created_is_named() {
+        let error = Recorder::create(Path::new("/nowhere/run.jsonl"), Arc::default()).unwrap_err();
+        assert!(error.to_string().starts_with("could not create /nowhere/run.jsonl: No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_and_holds_nobody_up() {
+        let recorder = Recorder::create(Path::new("/dev/full"), Arc::default()).unwrap();
+        let rows = recorder.rows();
+        eventually(|| rows.send(note("no room")).is_err());
+        let error = recorder.finish(seal()).unwrap_err();
+        assert!(error.to_string().starts_with("/dev/full: could not write the recording: No space left"), "{error}");
+    }
+}

@@ -1,0 +1,66 @@
+//! The slowest samples of an interval, kept whole as exemplars.
+
+use floodrig_reports::recording::{Outcome, Sample};
+
+/// How many are kept of each interval.
+const KEPT: usize = 5;
+
+/// The slowest samples so far, in no order.
+#[derive(Debug, Default)]
+pub(super) struct Slowest {
+    samples: Vec<Sample>,
+}
+
+impl Slowest {
+    /// Keeps the sample if it is among the slowest. One that was never sent is no exchange to show.
+    pub(super) fn add(&mut self, sample: &Sample) {
+        if matches!(sample.outcome, Outcome::Abandoned | Outcome::Skipped) {
+            return;
+        }
+        if self.samples.len() < KEPT {
+            self.samples.push(sample.clone());
+            return;
+        }
+        let fastest = self.samples.iter_mut().min_by_key(|kept| kept.response());
+        if let Some(kept) = fastest.filter(|kept| kept.response() < sample.response()) {
+            kept.clone_from(sample);
+        }
+    }
+
+    /// Hands them out, the slowest first, and begins anew.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Sample> {
+        self.samples.sort_by_key(|sample| std::cmp::Reverse(sample.response()));
+        self.samples.drain(..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn sample(ended: u64, outcome: Outcome) -> Sample {
+        let (zero, ended) = (Duration::ZERO, Duration::from_secs(ended));
+        Sample { act: 0, player: 0, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1 }
+    }
+
+    #[test]
+    fn the_five_slowest_are_kept_and_handed_out_slowest_first() {
+        let mut slowest = Slowest::default();
+        for ended in [3, 9, 1, 7, 2, 8, 5] {
+            slowest.add(&sample(ended, Outcome::Timeout));
+        }
+        let kept: Vec<u64> = slowest.take().map(|sample| sample.ended.as_secs()).collect();
+        assert_eq!(kept, [9, 8, 7, 5, 3]);
+        assert_eq!(slowest.take().count(), 0);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_no_exchange() {
+        let mut slowest = Slowest::default();
+        slowest.add(&sample(9, Outcome::Abandoned));
+        slowest.add(&sample(9, Outcome::Skipped));
+        assert_eq!(slowest.take().count(), 0);
+    }
+}

@@ -1,1 +1,0 @@
-//! The main path: stub up, system up, pre-flight, drive, drain, stop, seal the recording.

@@ -1,0 +1,145 @@
+//! What a run stands on, decided before anything starts: its epoch, its plan, who gets which cores, the port.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use floodrig_reports::recording::Cores;
+
+use super::trouble::{RunError, Trouble};
+use super::{News, Order};
+use crate::keeper::Program;
+use crate::plan::{Plan, plan};
+use crate::scenario::Scenario;
+use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
+use crate::system::{Clock, Launch, System, port};
+use crate::template::{Escape, Values, fill};
+
+/// The bot's token: well formed, and nobody's.
+const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
+
+/// What a run stands on.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// Every recorded time is a duration since this.
+    pub(super) epoch: Instant,
+    /// The same instant on the wall clock, since 1970.
+    pub(super) epoch_unix: Duration,
+    /// Reads the time since the epoch.
+    pub(super) clock: Clock,
+    /// What will be sent, and when.
+    pub(super) plan: Arc<Plan>,
+    /// Who gets which cores.
+    pub(super) cores: CoreSets,
+    /// Where the system will listen.
+    pub(super) port: u16,
+    /// What initData is signed with.
+    pub(super) bot_token: &'static str,
+    machine: Vec<u32>,
+    open_files: Option<u64>,
+}
+
+impl Ground {
+    /// Reads the clock, the one time that an epoch is read, and decides.
+    #[expect(clippy::disallowed_methods, reason = "the epoch")]
+    pub(super) fn survey(order: &Order) -> Result<Self, RunError> {
+        let (epoch, wall) = (Instant::now(), SystemTime::now());
+        let scenario = &order.scenario;
+        Ok(Self {
+            epoch,
+            epoch_unix: wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            clock: Clock::new(epoch),
+            plan: Arc::new(plan(scenario)),
+            cores: cores::split(&scenario.system.cores, &order.machine)?,
+            port: port::choose(scenario.system.port)?,
+            bot_token: BOT_TOKEN,
+            machine: order.machine.clone(),
+            open_files: order.open_files,
+        })
+    }
+
+    /// Keeps this thread, and every thread it starts from now on, on the rig's cores for as long as the answer lives.
+    pub(super) fn pin_rig(&self) -> Result<Pinned<'_>, RunError> {
+        pin_this_thread(&self.cores.rig)
+            .map_err(|cause| RunError::Failed(format!("could not pin the rig to its cores: {cause}")))?;
+        Ok(Pinned { machine: &self.machine })
+    }
+
+    /// The planned instant of the last arrival, since the start of the load.
+    pub(super) fn load_length(&self) -> Duration {
+        self.plan.arrivals.last().map_or(Duration::ZERO, |last| last.at)
+    }
+
+    /// What to start the system with.
+    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str) -> Result<Launch, Trouble> {
+        let system = &scenario.system;
+        Ok(Launch {
+            program: Program::default(),
+            dir: system.dir.clone(),
+            command: system.command.clone(),
+            env: self.environment(scenario, stub_url)?,
+            port: self.port,
+            cores: self.cores.clone(),
+            open_files: self.open_files,
+            ready: system.ready.clone(),
+            ready_within: system.ready_within,
+            stop_within: system.stop_within,
+        })
+    }
+
+    /// `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT` always; the scenario's own over them.
+    fn environment(&self, scenario: &Scenario, stub_url: &str) -> Result<BTreeMap<String, String>, Trouble> {
+        let mut env = BTreeMap::from([
+            ("PORT".to_owned(), self.port.to_string()),
+            ("BOT_TOKEN".to_owned(), self.bot_token.to_owned()),
+            ("TELEGRAM_API_ROOT".to_owned(), stub_url.to_owned()),
+        ]);
+        let values = Values {
+            system_port: Some(self.port),
+            stub_url: Some(stub_url),
+            bot_token: Some(self.bot_token),
+            ..Values::default()
+        };
+        for (name, template) in &scenario.system.env {
+            let mut value = String::new();
+            fill(template, &values, Escape::None, &mut value)
+                .map_err(|slot| Trouble::Failed(format!("{name} uses {slot:?}, which an environment does not have")))?;
+            env.insert(name.clone(), value);
+        }
+        Ok(env)
+    }
+
+    /// The cores as the system's threads really have them.
+    pub(super) fn verified(&self, system: &System, tell: &mut dyn FnMut(News<'_>)) -> Cores {
+        let pinning = system.verify_cores(&self.cores.system);
+        let strays = pinning
+            .strays
+            .iter()
+            .map(|stray| format!("{} (pid {}) may use cores {}", stray.name, stray.pid, ranges(&stray.cores)));
+        let notes: Vec<String> = self.cores.note.iter().cloned().chain(strays).collect();
+        let (system, rig) = (ranges(&pinning.seen), ranges(&self.cores.rig));
+        tell(News::Fact(&format!("cores: system {system}, rig and stub {rig}")));
+        for note in &notes {
+            tell(News::Fact(&format!("note: {note}")));
+        }
+        Cores {
+            shared: pinning.seen.iter().any(|core| self.cores.rig.contains(core)),
+            system: pinning.seen,
+            rig: self.cores.rig.clone(),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+        }
+    }
+}
+
+/// The rig's threads are pinned; dropped, they may use the whole machine again, as a build should.
+#[derive(Debug)]
+pub(super) struct Pinned<'a> {
+    machine: &'a [u32],
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        // Only a core that has gone since could refuse it, and then the run that follows says so.
+        drop(pin_this_thread(self.machine));
+    }
+}

@@ -1,0 +1,94 @@
+//! The first line of the recording: what is run, on what, and how the numbers are taken.
+
+use std::collections::BTreeMap;
+
+use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Versions};
+
+use super::Order;
+use super::ground::Ground;
+use crate::record::interval_length;
+use crate::scenario::Scenario;
+use crate::{exchange, vitals};
+
+/// The header as far as it is known before the system is up.
+pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> Header {
+    let scenario = &order.scenario;
+    let mut planned: BTreeMap<String, u64> = BTreeMap::new();
+    for act in &ground.plan.acts {
+        planned.insert(act.name.clone(), 0);
+    }
+    for arrival in &ground.plan.arrivals {
+        *planned.entry(ground.plan.acts[usize::from(arrival.act)].name.clone()).or_default() += 1;
+    }
+    let shared = ground.cores.shared();
+    Header {
+        format: FORMAT,
+        scenario: scenario.name.clone(),
+        about: scenario.about.clone(),
+        scenario_text: scenario.source.text.clone(),
+        scenario_path: scenario.source.path.display().to_string(),
+        variant: scenario.variant.clone(),
+        seed: scenario.seed,
+        plan_digest: hex::encode(ground.plan.digest),
+        acts: ground.plan.acts.iter().map(|act| act.name.clone()).collect(),
+        planned,
+        load_us: (0, 0),
+        epoch_unix_us: ground.epoch_unix.as_micros() as u64,
+        interval_us: interval_length(ground.load_length()).as_micros() as u64,
+        machine: vitals::machine(),
+        cores: Cores {
+            system: ground.cores.system.clone(),
+            rig: ground.cores.rig.clone(),
+            shared,
+            note: ground.cores.note.clone(),
+        },
+        versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
+        how: how(order, ceilings),
+        observations: observations(scenario),
+        budgets: scenario.budgets.clone(),
+        judge_latency: !shared && !order.quick,
+        not_judged: not_judged(shared, order.quick),
+        repeat_with: order.repeat_with.clone(),
+        ready_after_ms: None,
+    }
+}
+
+fn how(order: &Order, ceilings: Vec<String>) -> How {
+    let crowd = &order.scenario.crowd;
+    How {
+        connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
+        timeout_ms: crowd.timeout.as_millis() as u64,
+        settle_ms: crowd.settle.as_millis() as u64,
+        connections:
+            "one keep-alive connection per player, opened at its first act; a kept one that closes before any \
+                      byte of an answer is retried once on a fresh one"
+                .to_owned(),
+        ceilings,
+        quick: order.quick,
+    }
+}
+
+fn not_judged(shared: bool, quick: bool) -> Option<String> {
+    match (shared, quick) {
+        (true, _) => Some("the rig and the system share a core".to_owned()),
+        (false, true) => Some("a quick run on a machine that may be shared".to_owned()),
+        (false, false) => None,
+    }
+}
+
+/// What is watched in every run; the observer says the rest once it has started.
+fn observations(scenario: &Scenario) -> Observations {
+    let not_yet = || "inactive: the run did not come that far".to_owned();
+    let shows = scenario.journeys.iter().flat_map(|journey| &journey.steps).any(|step| step.shows.is_some());
+    let deliveries = if shows { "active" } else { "inactive: no act of the scenario shows anything" };
+    Observations {
+        heartbeat: "inactive: nothing is put into the system; the black box is probed from outside".to_owned(),
+        black_box: not_yet(),
+        proc: not_yet(),
+        listen_queue: not_yet(),
+        tcp_info: exchange::tcp_info(),
+        cgroup: "inactive: no limit of memory or CPU is set".to_owned(),
+        outbound: "inactive: the system's own connections are not watched".to_owned(),
+        deliveries: deliveries.to_owned(),
+    }
+}

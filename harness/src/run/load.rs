@@ -1,0 +1,198 @@
+//! The load: everything that watches is started, the plan is driven, deliveries settle, everything is joined.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Duration;
+
+use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal};
+use floodrig_stub::Stub;
+
+use super::trouble::Trouble;
+use super::watch::{Watch, Watched, Watching};
+use super::{Live, News, Rig};
+use crate::drive::{DriveError, Driven, End, Job, Target, drive};
+use crate::init_data::Signed;
+use crate::record::{Intervals, Standing, interval_length};
+use crate::scenario::Ready;
+use crate::system::System;
+use crate::vitals::{Observed, Observer, Subject};
+
+/// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
+const LEAD: Duration = Duration::from_millis(500);
+/// How often the progress is told.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+/// Sightings that may wait for the watch, which looks every interval: at 30 accepted sends a second, half a minute.
+const SIGHTINGS: usize = 1024;
+
+/// Where acts go.
+pub(super) fn target(port: u16) -> Target {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Target { address, host: address.to_string() }
+}
+
+/// Drives the plan and records it; the answer is the recording's last line.
+pub(super) fn load(
+    rig: &Rig<'_>,
+    mut header: Header,
+    stub: &Arc<Stub>,
+    system: &System,
+    tell: &mut dyn FnMut(News<'_>),
+) -> Result<Seal, Trouble> {
+    let ground = rig.ground;
+    // It may wait for a first answer, so it comes before the load has an instant to begin at.
+    let observer = observe(rig, stub, system);
+    observer.describe(&mut header.observations);
+    let load_from = ground.clock.now() + LEAD;
+    let load_to = load_from + ground.load_length();
+    header.load_us = (micros(load_from), micros(load_to));
+    rig.write(Row::Header(Box::new(header)));
+    let signed = Signed::start(&rig.order.scenario, &ground.plan, ground.bot_token, ground.epoch_unix + load_from)?;
+    // What is not signed by then is signed during the load, on a core that the driving thread would rather have.
+    signed.wait(ground.load_length(), LEAD / 2);
+    let (watching, job) = prepare(rig, stub, Arc::new(signed), load_from)?;
+    event(rig, load_from, EventKind::LoadStarted, "the load");
+    let mut teller = Teller { rig, load_from, load_to, before: Vec::new() };
+    let driven = drive_apart(job, || teller.tell("load", tell))?;
+    event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
+    settle(rig, &watching, system, || teller.tell("settle", tell));
+    let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
+    let observed = observer.finish();
+    observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
+    rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
+    Ok(seal(&driven, watched, &observed))
+}
+
+fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
+    let ground = rig.ground;
+    let subject = Subject {
+        root: system.root(),
+        port: ground.port,
+        path: match &rig.order.scenario.system.ready {
+            Ready::Path(path) => path.clone(),
+            Ready::Accepts => "/".to_owned(),
+        },
+        system_cores: ground.cores.system.clone(),
+        rig_cores: ground.cores.rig.clone(),
+        stub_threads: stub.thread_id().into_iter().collect(),
+    };
+    Observer::start(subject, ground.epoch, rig.rows.clone())
+}
+
+/// The watch on Telegram's side, started, and the job of the driving thread.
+fn prepare(
+    rig: &Rig<'_>,
+    stub: &Arc<Stub>,
+    signed: Arc<Signed>,
+    load_from: Duration,
+) -> Result<(Watching, Job), Trouble> {
+    let (ground, scenario) = (rig.ground, &rig.order.scenario);
+    let length = interval_length(ground.load_length());
+    let (show, expected) = sync_channel(ground.plan.arrivals.len().max(1));
+    let (see, sightings) = sync_channel(SIGHTINGS);
+    stub.watch(see);
+    let watch = Watch {
+        stub: Arc::clone(stub),
+        rows: rig.rows.clone(),
+        clock: ground.clock,
+        interval: length,
+        late_after: scenario.budgets.staleness,
+        progress: Arc::clone(&rig.progress),
+    };
+    let names = ground.plan.acts.iter().map(|act| act.name.clone()).collect();
+    let job = Job {
+        scenario: Arc::clone(scenario),
+        plan: Arc::clone(&ground.plan),
+        target: target(ground.port),
+        bot_token: ground.bot_token.to_owned(),
+        signed,
+        epoch: ground.epoch,
+        load_from,
+        stop: rig.stop.flag(),
+        expected: Some(show),
+        sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress)),
+    };
+    let watching = watch.start(expected, sightings).map_err(Trouble::failed("start the watch on Telegram"))?;
+    Ok((watching, job))
+}
+
+/// Drives on a thread of its own; this one tells how it goes.
+fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
+    let start = thread::Builder::new().name("drive".to_owned());
+    let driving = start.spawn(move || drive(job)).map_err(Trouble::failed("start the driving thread"))?;
+    while !driving.is_finished() {
+        thread::park_timeout(TELL_EVERY);
+        tell();
+    }
+    let driven: Result<Driven, DriveError> =
+        driving.join().map_err(|_| Trouble::Failed("the driving thread panicked".to_owned()))?;
+    Ok(driven?)
+}
+
+/// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
+fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) {
+    let until = rig.ground.clock.now() + rig.order.scenario.crowd.settle;
+    while !watching.all_seen() && system.death().is_none() && !rig.stop.asked() && rig.ground.clock.now() < until {
+        thread::park_timeout(TELL_EVERY);
+        tell();
+    }
+    let (kind, text) = if rig.stop.asked() {
+        (EventKind::Interrupted, "interrupted")
+    } else {
+        (EventKind::Settled, "deliveries have settled")
+    };
+    event(rig, rig.ground.clock.now(), kind, text);
+}
+
+fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {
+    rig.write(Row::Event(Event { at_us: micros(at), kind, text: text.to_owned() }));
+}
+
+fn seal(driven: &Driven, watched: Watched, observed: &Observed) -> Seal {
+    Seal {
+        partial: driven.end == End::Stopped,
+        samples: driven.samples,
+        not_ready: None,
+        failed: None,
+        dropped: driven.exemplars_dropped + observed.dropped,
+        deliveries_dropped: driven.expected_dropped + watched.sightings_dropped,
+    }
+}
+
+/// Turns the counts into what a person sees.
+struct Teller<'a> {
+    rig: &'a Rig<'a>,
+    load_from: Duration,
+    load_to: Duration,
+    /// The counts over the last second, oldest first.
+    before: Vec<(Duration, Standing)>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, phase: &'static str, to: &mut dyn FnMut(News<'_>)) {
+        let at = self.rig.ground.clock.now();
+        let standing = self.rig.progress.standing();
+        self.before.retain(|(then, _)| at.saturating_sub(*then) <= Duration::from_secs(1));
+        let (then, old) = self.before.first().copied().unwrap_or((at, standing));
+        let seconds = at.saturating_sub(then).as_secs_f64().max(TELL_EVERY.as_secs_f64());
+        let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
+        to(News::Live(Live {
+            phase,
+            at: at.saturating_sub(self.load_from),
+            of: self.load_to.saturating_sub(self.load_from),
+            offered_per_second: rate(standing.offered, old.offered),
+            done_per_second: rate(standing.ok + standing.failed, old.ok + old.failed),
+            in_flight: standing.in_flight,
+            failed: standing.failed,
+            p99: standing.p99,
+            throttled: standing.throttled,
+            rss_bytes: standing.rss_bytes,
+        }));
+        self.before.push((at, standing));
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    time.as_micros() as u64
+}

@@ -1,0 +1,149 @@
+//! The main path: stub up, system up, pre-flight, load, settle, stop, seal the recording. Start reading here.
+//!
+//! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
+
+mod ground;
+mod header;
+mod load;
+mod news;
+mod preflight;
+mod trouble;
+mod watch;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use floodrig_reports::recording::{Ending, FILE_NAME, Logs, Row, Seal};
+use floodrig_stub::Stub;
+
+pub use news::{Live, News};
+pub use trouble::RunError;
+
+use self::ground::Ground;
+use self::trouble::Trouble;
+use crate::record::{Progress, Recorder};
+use crate::scenario::Scenario;
+use crate::stop::Stop;
+use crate::system::{StartError, System, Watch};
+
+/// What to run and where to leave it.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The scenario, with its variant merged in.
+    pub scenario: Arc<Scenario>,
+    /// The folder for what the run leaves; made when it is not there.
+    pub dir: PathBuf,
+    /// The cores of this machine.
+    pub machine: Vec<u32>,
+    /// The limit on open files that the user had set, before the rig raised its own: the system gets it.
+    pub open_files: Option<u64>,
+    /// Whether the crowd was made smaller and latency is not judged.
+    pub quick: bool,
+    /// The command that makes this run again.
+    pub repeat_with: String,
+}
+
+/// Runs a scenario and leaves its recording. An error means that nothing was recorded.
+pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result<(), RunError> {
+    let ground = Ground::survey(order)?;
+    let _pinned = ground.pin_rig()?;
+    fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
+    let progress = Arc::new(Progress::default());
+    let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
+    let rig = Rig { order, ground: &ground, progress, rows: recorder.rows(), stop };
+    let seal = match rig.run(tell) {
+        Ok(seal) => seal,
+        Err(Trouble::Impossible(says)) => {
+            drop((rig, recorder));
+            // The folder goes only if it held nothing else.
+            drop(fs::remove_file(order.dir.join(FILE_NAME)).and_then(|()| fs::remove_dir(&order.dir)));
+            return Err(says);
+        }
+        Err(Trouble::NotReady(why)) => Seal { not_ready: Some(why), ..trouble::unfinished() },
+        Err(Trouble::Interrupted) => Seal { partial: true, ..trouble::unfinished() },
+        Err(Trouble::Failed(why)) => Seal { failed: Some(why), ..trouble::unfinished() },
+    };
+    recorder.finish(seal)?;
+    Ok(())
+}
+
+/// One run in the making.
+struct Rig<'a> {
+    order: &'a Order,
+    ground: &'a Ground,
+    progress: Arc<Progress>,
+    rows: SyncSender<Row>,
+    stop: &'a Stop,
+}
+
+impl Rig<'_> {
+    fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
+        let stub = self.start_stub(tell)?;
+        let system = self.start_system(&stub, tell)?;
+        let loaded = self.check_and_load(&stub, &system, tell);
+        tell(News::Waiting("stopping the system"));
+        let stopped = system.stop(self.order.scenario.system.stop_within);
+        self.end(stopped.ending, stopped.logs);
+        loaded
+    }
+
+    fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {
+        let scenario = &self.order.scenario;
+        let listener =
+            std::net::TcpListener::bind("127.0.0.1:0").map_err(Trouble::failed("open a port for the stub"))?;
+        let stub = floodrig_stub::start(scenario.telegram.clone(), listener, self.ground.epoch, scenario.seed)
+            .map_err(Trouble::failed("start the stub"))?;
+        tell(News::Fact(&format!("stub of Telegram on {}; nothing leaves this machine", stub.url())));
+        Ok(Arc::new(stub))
+    }
+
+    fn start_system(&self, stub: &Stub, tell: &mut dyn FnMut(News<'_>)) -> Result<System, Trouble> {
+        let launch = self.ground.launch(&self.order.scenario, &stub.url())?;
+        let watch =
+            Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight: self.progress.in_flight_count() };
+        let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
+        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)
+            .map_err(|cause| self.not_started(stub, cause))?;
+        let after = system.ready_after();
+        tell(News::Fact(&format!("system up on port {} after {after:.1?}, pid {}", launch.port, system.pid())));
+        Ok(system)
+    }
+
+    /// A system that never became ready leaves its ending in the recording.
+    fn not_started(&self, stub: &Stub, cause: StartError) -> Trouble {
+        if let StartError::NotReady(not_ready) = &cause {
+            self.write(Row::Header(Box::new(header::of_run(self.order, self.ground, stub.ceilings()))));
+            self.end(not_ready.ending.clone(), not_ready.logs.clone());
+        }
+        Trouble::from(cause)
+    }
+
+    fn check_and_load(
+        &self,
+        stub: &Arc<Stub>,
+        system: &System,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<Seal, Trouble> {
+        let mut header = header::of_run(self.order, self.ground, stub.ceilings());
+        header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
+        header.cores = self.ground.verified(system, tell);
+        if let Err(refused) = preflight::check(self, system) {
+            self.write(Row::Header(Box::new(header)));
+            return Err(refused);
+        }
+        tell(News::Fact("pre-flight: a signed player was accepted"));
+        load::load(self, header, stub, system, tell)
+    }
+
+    fn end(&self, ending: Ending, logs: Logs) {
+        self.write(Row::Logs(logs));
+        self.write(Row::Ending(ending));
+    }
+
+    /// Waits for room: nothing is being measured here. A writer that is gone tells its own error at the end.
+    fn write(&self, row: Row) {
+        drop(self.rows.send(row));
+    }
+}

@@ -1,0 +1,119 @@
+//! What can keep a run from its end, each with what becomes of it: nothing recorded, or a seal that says why.
+
+use std::io;
+use std::path::Path;
+
+use floodrig_reports::recording::Seal;
+
+use crate::drive::DriveError;
+use crate::init_data::CannotSign;
+use crate::keeper::KeepError;
+use crate::record::RecordError;
+use crate::system::StartError;
+use crate::system::cores::CoreError;
+use crate::system::port::PortError;
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The scenario asks for what this machine does not have.
+    #[error("{says}")]
+    Impossible {
+        /// The key at fault in the scenario's `[system]` table.
+        key: &'static str,
+        /// What is wrong.
+        says: String,
+    },
+    /// The rig itself failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What ended a run early, once its recording was open.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Nothing was run after all.
+    Impossible(RunError),
+    /// The system never became ready.
+    NotReady(String),
+    /// Ctrl-C before the load.
+    Interrupted,
+    /// The rig itself failed.
+    Failed(String),
+}
+
+/// The seal of a recording that was cut short before the load.
+pub(super) fn unfinished() -> Seal {
+    Seal { partial: false, samples: 0, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
+}
+
+impl RunError {
+    /// A build that could not be started.
+    pub fn of_build(cause: KeepError) -> Self {
+        match Self::from(cause) {
+            Self::Impossible { says, .. } => Self::Impossible { key: "build", says },
+            failed @ Self::Failed(_) => failed,
+        }
+    }
+
+    pub(super) fn folder(dir: &Path, cause: &io::Error) -> Self {
+        Self::Failed(format!("could not make the folder {}: {cause}", dir.display()))
+    }
+}
+
+impl Trouble {
+    /// The rig could not do `what`.
+    pub(super) fn failed<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> Self {
+        move |cause| Self::Failed(format!("could not {what}: {cause}"))
+    }
+}
+
+impl From<CoreError> for RunError {
+    fn from(cause: CoreError) -> Self {
+        Self::Impossible { key: "cores", says: cause.to_string() }
+    }
+}
+
+impl From<PortError> for RunError {
+    fn from(cause: PortError) -> Self {
+        Self::Impossible { key: "port", says: cause.to_string() }
+    }
+}
+
+impl From<RecordError> for RunError {
+    fn from(cause: RecordError) -> Self {
+        Self::Failed(cause.to_string())
+    }
+}
+
+impl From<KeepError> for RunError {
+    fn from(cause: KeepError) -> Self {
+        match cause {
+            KeepError::Command { .. } => Self::Impossible { key: "command", says: cause.to_string() },
+            KeepError::Keeper { .. } => Self::Failed(cause.to_string()),
+        }
+    }
+}
+
+impl From<StartError> for Trouble {
+    fn from(cause: StartError) -> Self {
+        match cause {
+            StartError::Port(cause) => Self::Impossible(cause.into()),
+            StartError::Keep(cause) => Self::Impossible(cause.into()),
+            StartError::NotReady(why) => Self::NotReady(why.to_string()),
+            StartError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<DriveError> for Trouble {
+    fn from(cause: DriveError) -> Self {
+        Self::Failed(cause.to_string())
+    }
+}
+
+impl From<CannotSign> for Trouble {
+    fn from(cause: CannotSign) -> Self {
+        Self::Failed(cause.to_string())
+    }
+}

@@ -1,0 +1,166 @@
+//! [`File`] -> [`Scenario`]: whether the values make sense, each by itself and all together.
+//!
+//! A value at fault is complained of and replaced by a harmless one, so that the rest is checked as well; with
+//! a single complaint the scenario is thrown away.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::time::Duration;
+
+use floodrig_reports::Budgets;
+use toml::de::{DeTable, DeValue};
+
+use super::complaint::{Complaint, did_you_mean, settle};
+use super::file::{CrowdTable, ExpectTable, File};
+use super::spot::Spot;
+use super::template::{Place, Template};
+use super::{Crowd, Expect, Journey, Scenario, Source, journey, system, words};
+
+/// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
+/// it 255 (`NAME_MAX`).
+const LONGEST_NAME: usize = 100;
+
+/// What a soak takes; and every planned instant stays far inside the 64-bit nanoseconds of a plan.
+pub(super) const LONGEST_RUN: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Checks a file, whose values stand in this table.
+pub(super) fn scenario(
+    file: File,
+    table: &DeTable<'_>,
+    source: Source,
+    variant: Option<&str>,
+) -> Result<Scenario, Vec<Complaint>> {
+    let mut complaints = Vec::new();
+    let top = |name: &str| Spot::top(table, name);
+    complaints.extend(bad_name_at(&file.name, &top("name")));
+    let system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
+    let crowd = crowd(&file.crowd, &top("crowd"), &mut complaints);
+    let journeys = journey::checked(file.journey, &top("journey"), &mut complaints);
+    enough_indices(&crowd, &journeys, &top("crowd"), &mut complaints);
+    budgets(&file.budgets, &journeys, &top("budgets"), &mut complaints);
+    units(&top("budgets").key("memory"), &mut complaints);
+    units(&top("telegram").key("upload_bytes_per_second"), &mut complaints);
+    let scenario = Scenario {
+        name: file.name,
+        about: file.about,
+        seed: file.seed,
+        needs: file.needs,
+        system,
+        telegram: file.telegram,
+        crowd,
+        journeys,
+        budgets: file.budgets,
+        variant: variant.map(str::to_owned),
+        expect: file.expect.map(|ExpectTable { verdict, findings }| Expect { verdict, findings }),
+        source,
+    };
+    settle(scenario, complaints)
+}
+
+/// What is wrong with a name that becomes part of a folder's.
+pub(super) fn bad_name(name: &str, span: Range<usize>) -> Option<Complaint> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    if name.is_empty() {
+        return Some(Complaint::new(span, "there is no name", "use letters, digits, `-` and `_`"));
+    }
+    if !name.chars().all(fits) {
+        let help = "use letters, digits, `-` and `_`: it becomes the name of a folder";
+        return Some(Complaint::new(span, format!("`{name}` cannot be a name"), help));
+    }
+    let long = name.len() > LONGEST_NAME;
+    let says = format!("a name of {} bytes is too long", name.len());
+    long.then(|| Complaint::new(span, says, format!("use at most {LONGEST_NAME}")))
+}
+
+fn bad_name_at(name: &str, spot: &Spot<'_>) -> Option<Complaint> {
+    bad_name(name, spot.span())
+}
+
+/// Complains of a duration that is zero, or longer than the longest run.
+pub(super) fn positive(value: Duration, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    if value.is_zero() {
+        complaints.push(spot.complain("no time at all", "write a longer one, such as \"10s\""));
+    }
+    bounded(value, spot, complaints);
+}
+
+/// Complains of a duration that is longer than the longest run.
+pub(super) fn bounded(value: Duration, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    if value > LONGEST_RUN {
+        complaints.push(spot.complain("longer than a day", "a run lasts a day at most"));
+    }
+}
+
+fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Crowd {
+    for (key, count) in [("groups", file.groups), ("players_per_group", file.players_per_group)] {
+        if count == 0 {
+            complaints.push(spot.key(key).complain("nobody would come", "write at least 1"));
+        }
+    }
+    positive(file.connect_timeout, &spot.key("connect_timeout"), complaints);
+    positive(file.timeout, &spot.key("timeout"), complaints);
+    bounded(file.settle, &spot.key("settle"), complaints);
+    Crowd {
+        groups: file.groups,
+        players_per_group: file.players_per_group,
+        connect_timeout: file.connect_timeout,
+        timeout: file.timeout,
+        settle: file.settle,
+        start_param: start_param(&file.start_param, &spot.key("start_param"), complaints),
+    }
+}
+
+/// Telegram takes `A-Z a-z 0-9 _ -`, at most 512 (docs.telegram-mini-apps.com/platform/start-parameter).
+fn start_param(text: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Template {
+    let template = Template::parse(text, spot, Place::StartParam, complaints);
+    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    if template.texts().any(|text| !text.chars().all(fits)) {
+        let help = "Telegram allows letters, digits, `-` and `_` in it";
+        complaints.push(spot.complain("a link cannot carry this start_param", help));
+    }
+    if text.len() > 512 {
+        complaints.push(spot.complain("this start_param is too long", "Telegram allows 512 characters"));
+    }
+    template
+}
+
+/// Players and visits are counted in 32 bits.
+fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let players = u64::from(crowd.groups) * u64::from(crowd.players_per_group);
+    let visits: f64 = journeys.iter().map(|journey| journey.arrive.visits(players)).sum();
+    if players > u64::from(u32::MAX) || visits > f64::from(u32::MAX) {
+        complaints.push(spot.complain_of_key("more visits than a plan can count", "4294967295 is the most"));
+    }
+}
+
+fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let steps = || journeys.iter().flat_map(|journey| &journey.steps);
+    let acts: BTreeSet<&str> = steps().map(|step| step.act.as_str()).filter(|act| !act.is_empty()).collect();
+    for (act, at) in spot.key("latency").entries() {
+        if !acts.contains(act) {
+            let known: Vec<&str> = acts.iter().copied().collect();
+            complaints.push(at.complain_of_key(format!("there is no act `{act}`"), did_you_mean(act, &known)));
+        }
+    }
+    if budgets.late.is_some() && budgets.staleness.is_none() {
+        let help = "add `staleness`: an effect is late when it is older than that";
+        complaints.push(spot.key("late").complain_of_key("late by what?", help));
+    }
+    if steps().all(|step| step.shows.is_none()) {
+        for (key, at) in spot.entries().iter().filter(|(key, _)| matches!(*key, "lost" | "late" | "staleness")) {
+            let says = format!("`{key}` cannot be measured: no step shows anything");
+            complaints.push(at.complain_of_key(says, "add `shows = { chat = \"{chat.id}\" }` to a step"));
+        }
+    }
+}
+
+/// A size without its unit is read as bytes by its type; a person who wrote 400 meant something else.
+fn units(spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let number = match spot.value() {
+        Some(DeValue::Integer(number)) => number.to_string(),
+        Some(DeValue::Float(number)) => number.to_string(),
+        Some(DeValue::String(text)) if words::is_number(text) => text.to_string(),
+        Some(_) | None => return,
+    };
+    complaints.push(words::without_unit(spot.span(), &format!("{number}MiB"), &format!("{number}KiB")));
+}

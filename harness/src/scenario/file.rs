@@ -1,0 +1,300 @@
+//! A scenario file as it is written: what serde reads and what the JSON schema describes. Shapes only; whether
+//! the values make sense is for `check`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use floodrig_reports::{Budgets, FindingId, VerdictKind};
+use floodrig_stub::Limits;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::number_or_list::NumberOrList;
+
+/// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
+const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
+/// How a spread of durations is written: two of them around `..`, or one.
+const SPREAD: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+(\.\. *([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+)?$";
+
+/// A load test: the system, the crowd, what the crowd does, and what must hold.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(title = "Floodrig scenario")]
+pub(super) struct File {
+    /// Names the runs: letters, digits, `-` and `_`.
+    pub(super) name: String,
+    /// One line for reports.
+    #[serde(default)]
+    pub(super) about: String,
+    /// The seed of everything drawn: the same seed, the same plan.
+    #[serde(default)]
+    pub(super) seed: u64,
+    /// What the machine must have, such as `node >= 20`.
+    #[serde(default)]
+    pub(super) needs: Vec<String>,
+    /// The system under test.
+    pub(super) system: SystemTable,
+    /// The ceilings of Telegram.
+    #[serde(default)]
+    pub(super) telegram: Limits,
+    /// Groups and players.
+    pub(super) crowd: CrowdTable,
+    /// What players do.
+    pub(super) journey: Vec<JourneyTable>,
+    /// What a run must keep to.
+    #[serde(default)]
+    pub(super) budgets: Budgets,
+    /// How the run is expected to end; without it, the run must pass.
+    pub(super) expect: Option<ExpectTable>,
+    /// What differs, by name of the variant. Taken out before the rest is read.
+    #[serde(default, rename = "variants")]
+    #[schemars(schema_with = "variants")]
+    pub(super) _variants: Option<IgnoredAny>,
+}
+
+/// The system under test.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "System")]
+pub(super) struct SystemTable {
+    /// Where `build` and `command` run, from the scenario's folder; by default the nearest folder above that
+    /// has a `.git` or a manifest.
+    pub(super) dir: Option<String>,
+    /// A command and its arguments, run before the system starts.
+    pub(super) build: Option<Vec<String>>,
+    /// The command that starts the system, and its arguments.
+    pub(super) command: Vec<String>,
+    /// How many cores it gets, or which ones; the rig keeps off them.
+    #[serde(default = "one_core")]
+    pub(super) cores: NumberOrList,
+    /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}` and
+    /// `{bot.token}` stand for what the rig chose.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// The port it listens on; by default a free one.
+    pub(super) port: Option<u16>,
+    /// A path that is answered 2xx once it is ready; by default it is ready once it accepts a connection.
+    pub(super) ready: Option<String>,
+    /// How long it may take to become ready.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    #[serde(default = "ten_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) stop_within: Duration,
+}
+
+/// Groups and players.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Crowd")]
+pub(super) struct CrowdTable {
+    /// How many groups.
+    pub(super) groups: u32,
+    /// How many players in each.
+    pub(super) players_per_group: u32,
+    /// How long a handshake may take.
+    #[serde(default = "ten_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) connect_timeout: Duration,
+    /// How long an answer may take once connected.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) timeout: Duration,
+    /// How long after the load deliveries are waited for.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) settle: Duration,
+    /// The `start_param` of a player's direct link; empty: it has none.
+    #[serde(default = "chat_id")]
+    pub(super) start_param: String,
+}
+
+/// What players do from opening the app on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Journey")]
+pub(super) struct JourneyTable {
+    /// Names it in messages.
+    pub(super) name: String,
+    /// How players arrive.
+    pub(super) arrive: ArriveTable,
+    /// Where the signed initData goes; without it, it is not sent.
+    pub(super) init_data: Option<PlaceTable>,
+    /// The acts, in order.
+    pub(super) steps: Vec<StepTable>,
+}
+
+/// How players arrive.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "a kind of arrival")]
+#[schemars(rename = "Arrive")]
+pub(super) enum ArriveTable {
+    /// Everyone of the crowd once, uniformly at random within this long.
+    Burst(BurstTable),
+    /// Evenly spaced, players coming round in a seeded order.
+    Constant(RateTable),
+    /// A Poisson process, players coming round in a seeded order.
+    Poisson(RateTable),
+    /// A rate that grows or falls linearly.
+    Ramp(RampTable),
+}
+
+/// Everyone once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Burst")]
+pub(super) struct BurstTable {
+    /// For how long.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) over: Duration,
+}
+
+/// A steady rate.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Rate")]
+pub(super) struct RateTable {
+    /// Arrivals a second.
+    pub(super) rate: f64,
+    /// For how long.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) over: Duration,
+}
+
+/// A changing rate.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Ramp")]
+pub(super) struct RampTable {
+    /// Arrivals a second at the start.
+    pub(super) from: f64,
+    /// Arrivals a second at the end.
+    pub(super) to: f64,
+    /// For how long.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) over: Duration,
+}
+
+/// Where the signed initData goes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "a place for initData")]
+#[schemars(rename = "Place")]
+pub(super) enum PlaceTable {
+    /// `Authorization: tma <initData>`.
+    Authorization,
+    /// A header of this name.
+    Header(String),
+    /// A query parameter of this name.
+    Query(String),
+    /// A top-level field of the JSON body of this name.
+    Field(String),
+}
+
+/// One act: exactly one of `get`, `post`, `put`, `patch` and `delete`, and what goes with it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Step")]
+pub(super) struct StepTable {
+    /// Its name, unique in the scenario.
+    pub(super) act: String,
+    /// GET this path.
+    pub(super) get: Option<String>,
+    /// POST to this path.
+    pub(super) post: Option<String>,
+    /// PUT to this path.
+    pub(super) put: Option<String>,
+    /// PATCH this path.
+    pub(super) patch: Option<String>,
+    /// DELETE this path.
+    pub(super) delete: Option<String>,
+    /// Headers by name.
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    /// A JSON body; its strings may hold placeholders such as `{word}`. Read from the table, for its spans.
+    #[serde(default)]
+    #[schemars(schema_with = "anything")]
+    pub(super) json: Option<IgnoredAny>,
+    /// Any other body, as it stands.
+    pub(super) text: Option<String>,
+    /// How many times it is done.
+    #[serde(default = "once")]
+    pub(super) repeat: u16,
+    /// How long the player thinks before each time: `"3s..9s"`, or `"5s"`.
+    #[serde(default)]
+    pub(super) think: Option<Think>,
+    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`.
+    #[serde(default)]
+    pub(super) capture: BTreeMap<String, String>,
+    /// The status or statuses that count as success; by default any 2xx.
+    pub(super) expect_status: Option<NumberOrList>,
+    /// What its effect shows in a chat.
+    pub(super) shows: Option<ShowsTable>,
+}
+
+/// What an act's effect shows in a chat: a marker, a version, or, with neither, any accepted call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Shows")]
+pub(super) struct ShowsTable {
+    /// The chat, such as `{chat.id}`.
+    pub(super) chat: String,
+    /// This text occurs in the message or caption.
+    pub(super) marker: Option<String>,
+    /// A JSON pointer to a number of the answer; a caption with `v<n>`, n at least that number, shows it.
+    pub(super) version: Option<String>,
+}
+
+/// How a run is expected to end.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Expect")]
+pub(super) struct ExpectTable {
+    /// The verdict.
+    pub(super) verdict: VerdictKind,
+    /// Findings that the report must open with.
+    #[serde(default)]
+    pub(super) findings: Vec<FindingId>,
+}
+
+/// A spread of durations.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct Think(
+    #[serde(with = "floodrig_stub::spread")]
+    #[schemars(with = "String", extend("pattern" = SPREAD))]
+    pub(super) std::ops::RangeInclusive<Duration>,
+);
+
+fn variants(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/Variant" } })
+}
+
+fn anything(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({})
+}
+
+fn one_core() -> NumberOrList {
+    NumberOrList::Number(1)
+}
+
+fn once() -> u16 {
+    1
+}
+
+fn chat_id() -> String {
+    "{chat.id}".to_owned()
+}
+
+fn ten_seconds() -> Duration {
+    Duration::from_secs(10)
+}
+
+fn thirty_seconds() -> Duration {
+    Duration::from_secs(30)
+}

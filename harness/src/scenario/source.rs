@@ -1,0 +1,141 @@
+//! The file a scenario was read from, and why it could not be read.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The file a scenario was read from.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+/// Why a scenario file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// Nothing is there.
+    #[error("there is no scenario `{}`{}", path.display(), hint(near.as_deref()))]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// A scenario of the same folder with nearly this name.
+        near: Option<PathBuf>,
+    },
+    /// It is there and cannot be read.
+    #[error("the scenario `{}` cannot be read: {cause}", path.display())]
+    Denied {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It is no text.
+    #[error("`{}` is not a scenario: it holds bytes that are not UTF-8 text", path.display())]
+    NotText {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// It is too long for something a person wrote.
+    #[error("`{}` is not a scenario: it is longer than 1 MiB", path.display())]
+    TooLong {
+        /// Where it is.
+        path: PathBuf,
+    },
+}
+
+/// A scenario is some forty lines by hand; the header of a recording holds it whole.
+const LONGEST: u64 = 1 << 20;
+
+impl Source {
+    /// Reads a scenario file, for [`super::parse`].
+    pub fn read(path: &Path) -> Result<Self, Unreadable> {
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).map_err(|cause| unreadable(path, cause))?;
+        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(path, cause))?;
+        let path = path.to_owned();
+        if bytes.len() as u64 > LONGEST {
+            return Err(Unreadable::TooLong { path });
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { path, text }),
+            Err(_) => Err(Unreadable::NotText { path }),
+        }
+    }
+}
+
+fn unreadable(path: &Path, cause: io::Error) -> Unreadable {
+    let path = path.to_owned();
+    if cause.kind() == io::ErrorKind::NotFound {
+        let near = neighbour(&path);
+        return Unreadable::Missing { path, near };
+    }
+    Unreadable::Denied { path, cause }
+}
+
+/// A scenario beside where `path` would be that has nearly its name. A folder that cannot be listed has none.
+fn neighbour(path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_stem()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let files = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let scenarios = files.filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    let stems: Vec<String> = scenarios.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
+    let known: Vec<&str> = stems.iter().map(String::as_str).collect();
+    let near = super::complaint::nearest(wanted, &known)?;
+    Some(path.with_file_name(format!("{near}.toml")))
+}
+
+fn hint(near: Option<&Path>) -> String {
+    near.map(|near| format!("; did you mean `{}`?", near.display())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_scenario_names_its_near_neighbour() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("rollover.toml"), "").unwrap();
+        let said = Source::read(&folder.path().join("rolover.toml")).unwrap_err().to_string();
+        let folder = folder.path().display();
+        assert_eq!(
+            said,
+            format!("there is no scenario `{folder}/rolover.toml`; did you mean `{folder}/rollover.toml`?")
+        );
+    }
+
+    #[test]
+    fn a_missing_scenario_far_from_any_other_name_is_just_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = Source::read(&folder.path().join("x.toml")).unwrap_err().to_string();
+        assert_eq!(said, format!("there is no scenario `{}/x.toml`", folder.path().display()));
+    }
+
+    #[test]
+    fn a_folder_cannot_be_read_as_a_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = Source::read(folder.path()).unwrap_err().to_string();
+        assert!(said.contains("cannot be read: "), "{said}");
+    }
+
+    #[test]
+    fn a_picture_is_not_a_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.toml");
+        fs::write(&file, [0x89, b'P', b'N', b'G']).unwrap();
+        assert!(matches!(Source::read(&file), Err(Unreadable::NotText { .. })));
+    }
+
+    #[test]
+    fn a_mebibyte_is_read_and_one_byte_more_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.toml");
+        fs::write(&file, vec![b'#'; 1 << 20]).unwrap();
+        assert_eq!(Source::read(&file).unwrap().text.len(), 1 << 20);
+        fs::write(&file, vec![b'#'; (1 << 20) + 1]).unwrap();
+        assert!(matches!(Source::read(&file), Err(Unreadable::TooLong { .. })));
+    }
+}

@@ -1,0 +1,169 @@
+//! The build of a system, run before it starts: under a keeper of its own, its lines shown as they come.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::death::Cause;
+use super::logs::{Shared, drain, look};
+use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
+
+/// How often the build is asked whether it has ended while it prints nothing.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Lines that may wait to be shown; any beyond are kept for the error but not shown.
+const SHOWN_LINES: usize = 256;
+/// Lines that the error quotes.
+const QUOTED_LINES: usize = 20;
+/// How long the readers may take to come to the end of the pipes.
+const DRAIN_WITHIN: Duration = Duration::from_secs(2);
+
+/// A build.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// The binary that becomes the keeper.
+    pub program: Program,
+    /// Where it runs.
+    pub dir: PathBuf,
+    /// The command.
+    pub command: Vec<String>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// Why a build did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// It could not be started.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// It ended, but not well.
+    #[error("the build `{command}` {how}; its last lines:\n  {}", .tail.join("\n  "))]
+    Failed {
+        /// The command.
+        command: String,
+        /// How it ended.
+        how: Cause,
+        /// Its last lines.
+        tail: Vec<String>,
+    },
+    /// It took too long.
+    #[error("the build `{command}` took longer than {} s; its last lines:\n  {}", .within.as_secs_f64(), .tail.join("\n  "))]
+    TooLong {
+        /// The command.
+        command: String,
+        /// How long it might have taken.
+        within: Duration,
+        /// Its last lines.
+        tail: Vec<String>,
+    },
+    /// Ctrl-C.
+    #[error("interrupted while building")]
+    Interrupted,
+}
+
+/// Builds, handing each line to `progress`. Whatever happens, nothing of the build is left running.
+///
+/// It runs without `CARGO_TARGET_DIR`, since the command that follows looks for its product in the usual place.
+pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> {
+    let spec = Spec {
+        command: order.command.clone(),
+        dir: order.dir.clone(),
+        without: vec!["CARGO_TARGET_DIR".to_owned()],
+        ..Spec::default()
+    };
+    let Started { mut kept, mut reports, stdout, stderr } = Kept::start(&order.program, &spec)?;
+    let (said, lines) = sync_channel(SHOWN_LINES);
+    let output = Shared::default();
+    let readers = [reader(stdout, &output, said.clone()), reader(stderr, &output, said)];
+    let until = now() + order.within;
+    let end = follow(&mut reports, &lines, progress, &|| stop_asked(interrupted, until));
+    kept.end();
+    await_end(&readers);
+    for line in lines.try_iter() {
+        progress(&line);
+    }
+    let (command, tail) = (order.command.join(" "), look(&output, |output| output.tail(QUOTED_LINES)));
+    match end {
+        Followed::Ended(Cause::Ended(Exit::Code(0))) => Ok(()),
+        Followed::Ended(how) => Err(BuildError::Failed { command, how, tail }),
+        Followed::Asked(Asked::TooLong) => Err(BuildError::TooLong { command, within: order.within, tail }),
+        Followed::Asked(Asked::Interrupted) => Err(BuildError::Interrupted),
+    }
+}
+
+fn reader(
+    stream: impl std::io::Read + Send + 'static,
+    output: &Shared,
+    said: SyncSender<String>,
+) -> std::thread::JoinHandle<()> {
+    let output = Shared::clone(output);
+    std::thread::spawn(move || {
+        drain(stream, &output, |line| {
+            // A line that cannot be shown in time is still kept for the error.
+            let _shown = said.try_send(line.to_owned());
+        });
+    })
+}
+
+enum Asked {
+    TooLong,
+    Interrupted,
+}
+
+enum Followed {
+    Ended(Cause),
+    Asked(Asked),
+}
+
+fn stop_asked(interrupted: &AtomicBool, until: Instant) -> Option<Asked> {
+    if interrupted.load(Ordering::Relaxed) {
+        return Some(Asked::Interrupted);
+    }
+    (now() >= until).then_some(Asked::TooLong)
+}
+
+/// Shows lines until the build has ended or is to be.
+fn follow(
+    reports: &mut Reports,
+    lines: &Receiver<String>,
+    progress: &mut dyn FnMut(&str),
+    stop_asked: &dyn Fn() -> Option<Asked>,
+) -> Followed {
+    loop {
+        match lines.recv_timeout(LOOK_EVERY) {
+            Ok(line) => progress(&line),
+            Err(RecvTimeoutError::Timeout) => {}
+            // The build has closed its output; wait for its end instead of for lines.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
+        }
+        match reports.next(Duration::from_millis(1)) {
+            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Followed::Ended(Cause::Ended(how)),
+            Heard::Lost => return Followed::Ended(Cause::KeeperLost),
+            Heard::Nothing
+            | Heard::Report(
+                Report::Ended { orphan: true, .. }
+                | Report::Spawned { .. }
+                | Report::Failed(_)
+                | Report::Empty {}
+                | Report::Left { .. },
+            ) => {}
+        }
+        if let Some(asked) = stop_asked() {
+            return Followed::Asked(asked);
+        }
+    }
+}
+
+/// A process that nobody could end may hold a pipe open; its reader is then left to itself.
+fn await_end(readers: &[std::thread::JoinHandle<()>]) {
+    let until = now() + DRAIN_WITHIN;
+    while readers.iter().any(|reader| !reader.is_finished()) && now() < until {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a build's deadline is real time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,137 @@
+//! How a system ended, in the words of the recording.
+
+use std::fmt;
+use std::time::Duration;
+
+use floodrig_reports::recording::{Ending, EndingKind};
+
+use super::signal;
+use crate::keeper::Exit;
+
+/// The end of the system that the rig did not order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Death {
+    /// When the keeper learned of it, since the epoch.
+    pub at: Duration,
+    /// How.
+    pub cause: Cause,
+    /// Acts in flight: the most that was noted in the 100 ms before it.
+    pub in_flight: u64,
+}
+
+/// What ended the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It ended by itself, or somebody else's signal ended it.
+    Ended(Exit),
+    /// Somebody killed its keeper, and it died with it.
+    KeeperLost,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(Exit::Signal(number)) => write!(to, "killed by {} (signal {number})", signal::name(*number)),
+            Self::Ended(Exit::Code(code)) => match signal::behind(*code) {
+                Some(name) => write!(to, "exited with {code} ({name}, inferred through a wrapper)"),
+                None => write!(to, "exited with {code}"),
+            },
+            Self::KeeperLost => to.write_str("ended because its keeper was killed"),
+        }
+    }
+}
+
+impl Cause {
+    /// Whether this may be the work of the out-of-memory killer, which uses SIGKILL.
+    fn may_be_oom(self) -> bool {
+        match self {
+            Self::Ended(Exit::Signal(number)) => number == 9,
+            Self::Ended(Exit::Code(code)) => code == 137,
+            Self::KeeperLost => false,
+        }
+    }
+}
+
+/// The ending of a system that died. `oom_struck`: whether the killer was at work meanwhile.
+pub(super) fn of_death(death: Death, stderr_tail: Vec<String>, oom_struck: Option<bool>) -> Ending {
+    let (kind, code, name, note) = match death.cause {
+        Cause::Ended(Exit::Signal(number)) => (EndingKind::Signal, None, Some(signal::name(number)), None),
+        Cause::Ended(Exit::Code(code)) => {
+            let inferred = signal::behind(code);
+            let note = inferred.map(|name| format!("{name} inferred from exit status {code} of a wrapper"));
+            (EndingKind::Exit, Some(code), inferred.map(str::to_owned), note)
+        }
+        Cause::KeeperLost => {
+            (EndingKind::Signal, None, Some("SIGKILL".to_owned()), Some(Cause::KeeperLost.to_string()))
+        }
+    };
+    let oom = if death.cause.may_be_oom() { oom_struck } else { Some(false) };
+    let at_ms = death.at.as_millis() as i64;
+    Ending { kind, code, signal: name, at_ms, in_flight: death.in_flight, stderr_tail, oom, note }
+}
+
+/// The ending of a system that the rig stopped: never a crash, whatever its last status says.
+pub(super) fn of_stop(at: Duration, last: Option<Exit>, stderr_tail: Vec<String>, grace: Duration) -> Ending {
+    let (code, name, note) = match last {
+        Some(Exit::Code(code)) => (Some(code), None, None),
+        Some(Exit::Signal(9)) => {
+            (None, Some("SIGKILL".to_owned()), Some(format!("needed SIGKILL after {} s", grace.as_secs_f64())))
+        }
+        Some(Exit::Signal(15)) => (None, Some("SIGTERM".to_owned()), None),
+        Some(Exit::Signal(number)) => {
+            let name = signal::name(number);
+            (None, Some(name.clone()), Some(format!("ended by {name} while it was being stopped")))
+        }
+        None => (None, None, Some("its end was not seen".to_owned())),
+    };
+    let at_ms = at.as_millis() as i64;
+    Ending { kind: EndingKind::Stopped, code, signal: name, at_ms, in_flight: 0, stderr_tail, oom: Some(false), note }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn died(how: Exit) -> Ending {
+        of_death(
+            Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 },
+            Vec::new(),
+            Some(true),
+        )
+    }
+
+    #[test]
+    fn a_signal_is_named() {
+        let ending = died(Exit::Signal(11));
+        assert_eq!((ending.kind, ending.code, ending.signal.as_deref()), (EndingKind::Signal, None, Some("SIGSEGV")));
+        assert_eq!((ending.at_ms, ending.in_flight, ending.note), (1500, 7, None));
+    }
+
+    #[test]
+    fn a_signal_behind_a_wrapper_is_inferred_and_said_to_be() {
+        let ending = died(Exit::Code(139));
+        assert_eq!(
+            (ending.kind, ending.code, ending.signal.as_deref()),
+            (EndingKind::Exit, Some(139), Some("SIGSEGV"))
+        );
+        assert_eq!(ending.note.as_deref(), Some("SIGSEGV inferred from exit status 139 of a wrapper"));
+    }
+
+    #[test]
+    fn only_sigkill_can_be_the_out_of_memory_killer() {
+        assert_eq!(died(Exit::Signal(9)).oom, Some(true));
+        assert_eq!(died(Exit::Code(137)).oom, Some(true));
+        assert_eq!(died(Exit::Signal(11)).oom, Some(false));
+        assert_eq!(died(Exit::Code(1)).oom, Some(false));
+    }
+
+    #[test]
+    fn a_stop_is_never_a_crash() {
+        let stopped = |last| of_stop(Duration::from_secs(1), last, Vec::new(), Duration::from_secs(10));
+        for last in [None, Some(Exit::Code(1)), Some(Exit::Signal(9)), Some(Exit::Signal(11)), Some(Exit::Signal(15))] {
+            assert_eq!(stopped(last).kind, EndingKind::Stopped);
+        }
+        assert_eq!(stopped(Some(Exit::Signal(9))).note.as_deref(), Some("needed SIGKILL after 10 s"));
+        assert_eq!(stopped(Some(Exit::Signal(15))).note, None);
+    }
+}

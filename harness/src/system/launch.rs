@@ -1,0 +1,49 @@
+//! What is started, everything decided.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::cores::CoreSets;
+use crate::keeper::{Program, Spec};
+use crate::scenario::Ready;
+
+/// What to start, everything decided.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The binary that becomes the keeper.
+    pub program: Program,
+    /// Where the command runs.
+    pub dir: PathBuf,
+    /// The command.
+    pub command: Vec<String>,
+    /// Variables added to the rig's own environment.
+    pub env: BTreeMap<String, String>,
+    /// The port it will listen on.
+    pub port: u16,
+    /// Its cores.
+    pub cores: CoreSets,
+    /// Its soft limit on open files; nothing: the rig's own.
+    pub open_files: Option<u64>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long that may take.
+    pub ready_within: Duration,
+    /// How long it may take to stop when it did not become ready.
+    pub stop_within: Duration,
+}
+
+/// What the keeper is told.
+pub(super) fn spec(launch: &Launch) -> Spec {
+    let mut env = launch.env.clone();
+    // Prints where a Python died of a signal, and costs nothing until then.
+    env.entry("PYTHONFAULTHANDLER".to_owned()).or_insert_with(|| "1".to_owned());
+    Spec {
+        command: launch.command.clone(),
+        dir: launch.dir.clone(),
+        env,
+        without: Vec::new(),
+        cores: Some(launch.cores.system.clone()),
+        open_files: launch.open_files,
+    }
+}

@@ -1,0 +1,118 @@
+//! The system's port: free before it starts, and who listens where when things are not as they should be.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+
+use procfs::net::{TcpNetEntry, TcpState};
+use procfs::process::{FDTarget, Process, all_processes};
+
+/// The port cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// Somebody listens on it.
+    #[error("port {port} is already held by {holder}: end it, or leave the port out to have a free one chosen")]
+    Taken {
+        /// The port.
+        port: u16,
+        /// Who.
+        holder: Holder,
+    },
+    /// No free port was to be had.
+    #[error("could not find a free port on 127.0.0.1: {0}")]
+    NoneFree(io::Error),
+}
+
+/// Who holds a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holder {
+    /// A process.
+    Process {
+        /// Its id.
+        pid: u32,
+        /// Its name.
+        name: String,
+    },
+    /// A process whose handles this user may not see.
+    Hidden,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { pid, name } => write!(to, "pid {pid} ({name})"),
+            Self::Hidden => to.write_str("a process of another user"),
+        }
+    }
+}
+
+/// The port asked for, if nobody listens on it, or else a free one.
+pub fn choose(asked: Option<u16>) -> Result<u16, PortError> {
+    match asked {
+        Some(port) => check_free(port).map(|()| port),
+        None => free().map_err(PortError::NoneFree),
+    }
+}
+
+/// The port must be free of listeners, or answers would come from somebody else.
+pub fn check_free(port: u16) -> Result<(), PortError> {
+    match listeners().iter().find(|entry| entry.local_address.port() == port) {
+        Some(entry) => Err(PortError::Taken { port, holder: holder(entry.inode) }),
+        None => Ok(()),
+    }
+}
+
+fn free() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+fn listeners() -> Vec<TcpNetEntry> {
+    // A kernel without IPv6 has no second table.
+    let tables = [procfs::net::tcp(), procfs::net::tcp6()];
+    tables.into_iter().flatten().flatten().filter(|entry| entry.state == TcpState::Listen).collect()
+}
+
+fn holder(inode: u64) -> Holder {
+    let found = all_processes().into_iter().flatten().flatten().find(|process| sockets(process).contains(&inode));
+    found.map_or(Holder::Hidden, |process| {
+        let name = process.stat().map_or_else(|_| "gone since".to_owned(), |stat| stat.comm);
+        Holder::Process { pid: process.pid as u32, name }
+    })
+}
+
+fn sockets(process: &Process) -> Vec<u64> {
+    let targets = process.fd().into_iter().flatten().flatten().map(|handle| handle.target);
+    targets.filter_map(|target| if let FDTarget::Socket(inode) = target { Some(inode) } else { None }).collect()
+}
+
+/// Where these processes listen, for a message about a system that never became reachable.
+pub(super) fn listening(pids: &[u32]) -> Vec<SocketAddr> {
+    let held: Vec<u64> =
+        pids.iter().filter_map(|pid| Process::new(*pid as i32).ok()).flat_map(|process| sockets(&process)).collect();
+    listeners().into_iter().filter(|entry| held.contains(&entry.inode)).map(|entry| entry.local_address).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_held_names_the_process() {
+        let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = held.local_addr().unwrap().port();
+        let text = choose(Some(port)).unwrap_err().to_string();
+        assert!(text.starts_with(&format!("port {port} is already held by pid {} (", std::process::id())), "{text}");
+    }
+
+    #[test]
+    fn a_port_without_a_listener_is_free() {
+        let port = choose(None).unwrap();
+        assert_eq!(choose(Some(port)).unwrap(), port);
+    }
+
+    #[test]
+    fn a_process_is_found_by_where_it_listens() {
+        let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        assert!(listening(&[std::process::id()]).contains(&held.local_addr().unwrap()));
+    }
+}

@@ -1,0 +1,146 @@
+//! Readiness: one look at whether the system answers, and what is waited for in words.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use crate::scenario::Ready;
+
+/// How long one look may take: a first answer may have to wait for a cold start behind it.
+const LOOK_WITHIN: Duration = Duration::from_secs(5);
+/// An answer's head that is longer than this is not one of a health route.
+const HEAD_BYTES: usize = 16 * 1024;
+
+/// What one look saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Glimpse {
+    /// It is ready.
+    Ready,
+    /// Not yet: what is waited for, and what came instead.
+    NotYet(String),
+}
+
+/// Looks once.
+pub(super) fn look(port: u16, ready: &Ready, within: Duration) -> Glimpse {
+    let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
+    let wanted = wanted(port, ready);
+    let seen = match ready {
+        Ready::Accepts => connect(target, within).map(|_| 200),
+        Ready::Path(path) => get(target, path, within),
+    };
+    match seen {
+        Ok(200..=299) => Glimpse::Ready,
+        Ok(status) => Glimpse::NotYet(format!("{wanted}: answered {status} so far")),
+        Err(cause) => Glimpse::NotYet(format!("{wanted}: {} so far", in_words(&cause))),
+    }
+}
+
+/// What is waited for.
+pub(super) fn wanted(port: u16, ready: &Ready) -> String {
+    match ready {
+        Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
+        Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
+    }
+}
+
+fn in_words(cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::ConnectionRefused => "nobody listens".to_owned(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer".to_owned(),
+        io::ErrorKind::UnexpectedEof => "closed without an answer".to_owned(),
+        _ => cause.to_string(),
+    }
+}
+
+fn connect(target: SocketAddr, within: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&target, within)?;
+    // A connect to a free local port can meet itself: the kernel may choose that very port as its source.
+    if stream.local_addr()? == target {
+        return Err(io::ErrorKind::ConnectionRefused.into());
+    }
+    Ok(stream)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a look at a system that drips its answer has a deadline in real time")]
+fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
+    let until = Instant::now() + within;
+    let mut stream = connect(target, within)?;
+    // In one piece: a server that answers the first piece and closes would break the pipe for the second.
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    let mut head = Vec::new();
+    while head.len() < HEAD_BYTES {
+        if let Some(status) = status(&head)? {
+            return Ok(status);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        let mut bytes = [0; 2048];
+        match stream.read(&mut bytes)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => head.extend_from_slice(&bytes[..read]),
+        }
+    }
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+/// The status of an answer whose head is complete.
+fn status(head: &[u8]) -> io::Result<Option<u16>> {
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut answer = httparse::Response::new(&mut headers);
+    match answer.parse(head) {
+        Ok(httparse::Status::Complete(_)) => Ok(answer.code),
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "an answer that is not HTTP")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// Answers one connection with these bytes after its request has been read.
+    fn once(answer: &'static [u8]) -> u16 {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _read = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(answer).unwrap();
+        });
+        port
+    }
+
+    fn look_at(port: u16) -> Glimpse {
+        look(port, &Ready::Path("/healthz".to_owned()), LOOK_WITHIN)
+    }
+
+    #[test]
+    fn a_2xx_is_ready() {
+        assert_eq!(look_at(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
+    }
+
+    #[test]
+    fn a_404_says_what_is_waited_for_and_what_came() {
+        let port = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        let text = format!("a 2xx answer to GET /healthz on 127.0.0.1:{port}: answered 404 so far");
+        assert_eq!(look_at(port), Glimpse::NotYet(text));
+    }
+
+    #[test]
+    fn a_connection_closed_without_an_answer_is_not_ready() {
+        let Glimpse::NotYet(text) = look_at(once(b"HTTP/1.1 2")) else { panic!("ready") };
+        assert!(text.ends_with("closed without an answer so far"), "{text}");
+    }
+
+    #[test]
+    fn without_a_path_an_accepted_connection_is_ready() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert_eq!(look(port, &Ready::Accepts, LOOK_WITHIN), Glimpse::Ready);
+        drop(listener);
+        let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
+        assert_eq!(look(port, &Ready::Accepts, LOOK_WITHIN), Glimpse::NotYet(text));
+    }
+}

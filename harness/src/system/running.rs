@@ -1,0 +1,214 @@
+//! A running system: started, waited for, watched, stopped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use floodrig_reports::recording::{Ending, Logs};
+
+use super::clock::Clock;
+use super::cores::{self, Pinning};
+use super::death::{self, Death};
+use super::launch::{Launch, spec};
+use super::logs::{Shared, drain, look};
+use super::oom::Kills;
+use super::port;
+use super::ready::{self, Glimpse};
+use super::unready::{NotReady, StartError, Unready};
+use super::watcher::{Known, Watch, hear};
+use crate::keeper::{Kept, Started, descendants};
+
+/// How often readiness is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How much longer than its grace a stop may take: the keeper's own time for SIGKILL, and some.
+const STOP_MARGIN: Duration = Duration::from_secs(15);
+/// How long the readers may take to come to the end of the pipes once the tree is gone.
+const DRAIN_WITHIN: Duration = Duration::from_secs(2);
+/// Lines of stderr that an ending quotes.
+const QUOTED_LINES: usize = 20;
+
+/// A system that has ended, with all that it said.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it logged.
+    pub logs: Logs,
+}
+
+/// A system that runs, or has died since. Dropping it ends it at once.
+#[derive(Debug)]
+pub struct System {
+    kept: Kept,
+    known: Arc<Known>,
+    stdout: Shared,
+    stderr: Shared,
+    threads: Vec<JoinHandle<()>>,
+    clock: Clock,
+    kills: Kills,
+    ready_after: Duration,
+}
+
+impl System {
+    /// Starts the system and waits until it is ready. `progress` hears what is waited for, whenever that changes.
+    pub fn start(
+        launch: &Launch,
+        watch: Watch,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, StartError> {
+        port::check_free(launch.port)?;
+        let clock = Clock::new(watch.epoch);
+        let begun = clock.now();
+        let kills = Kills::so_far();
+        let Started { kept, reports, stdout, stderr } = Kept::start(&launch.program, &spec(launch))?;
+        let mut system = Self {
+            kept,
+            known: Arc::default(),
+            stdout: Shared::default(),
+            stderr: Shared::default(),
+            threads: Vec::new(),
+            clock,
+            kills,
+            ready_after: Duration::ZERO,
+        };
+        let known = Arc::clone(&system.known);
+        system.thread(move || hear(reports, &watch, &known));
+        let output = Arc::clone(&system.stdout);
+        system.thread(move || drain(stdout, &output, |_| {}));
+        let output = Arc::clone(&system.stderr);
+        system.thread(move || drain(stderr, &output, |_| {}));
+        system.become_ready(launch, begun, interrupted, progress)
+    }
+
+    fn thread(&mut self, work: impl FnOnce() + Send + 'static) {
+        self.threads.push(std::thread::spawn(work));
+    }
+
+    fn become_ready(
+        mut self,
+        launch: &Launch,
+        begun: Duration,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, StartError> {
+        let mut waited_for = ready::wanted(launch.port, &launch.ready);
+        progress(&waited_for);
+        loop {
+            let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
+            let glimpse = ready::look(launch.port, &launch.ready, left);
+            if let Some(death) = self.death() {
+                return Err(self.not_ready(Unready::Died(death), launch));
+            }
+            match glimpse {
+                Glimpse::Ready => {
+                    self.ready_after = self.clock.now().saturating_sub(begun);
+                    return Ok(self);
+                }
+                Glimpse::NotYet(text) if text != waited_for => {
+                    progress(&text);
+                    waited_for = text;
+                }
+                Glimpse::NotYet(_) => {}
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(StartError::Interrupted);
+            }
+            if left.is_zero() {
+                return Err(self.timed_out(waited_for, launch));
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn timed_out(self, waited_for: String, launch: &Launch) -> StartError {
+        let tree: Vec<u32> = descendants(self.kept.root()).iter().map(|process| process.pid).collect();
+        let pid = self.kept.command.pid;
+        let why = Unready::TimedOut { waited_for, within: launch.ready_within, pid, listening: port::listening(&tree) };
+        self.not_ready(why, launch)
+    }
+
+    fn not_ready(self, why: Unready, launch: &Launch) -> StartError {
+        let stdout = Arc::clone(&self.stdout);
+        let Stopped { mut ending, logs } = self.stop(launch.stop_within);
+        if ending.stderr_tail.is_empty() {
+            ending.stderr_tail = look(&stdout, |output| output.tail(QUOTED_LINES));
+        }
+        StartError::NotReady(Box::new(NotReady { why, ending, logs }))
+    }
+
+    /// How and when it died by itself, if it did.
+    pub fn death(&self) -> Option<Death> {
+        self.known.look().death
+    }
+
+    /// From its start to its readiness.
+    pub fn ready_after(&self) -> Duration {
+        self.ready_after
+    }
+
+    /// The process below which all of the system lives; not itself part of it.
+    pub fn root(&self) -> u32 {
+        self.kept.root()
+    }
+
+    /// The command's own process.
+    pub fn pid(&self) -> u32 {
+        self.kept.command.pid
+    }
+
+    /// What it has logged so far.
+    pub fn logs(&self) -> Logs {
+        look(&self.stderr, super::logs::Output::logs)
+    }
+
+    /// The last lines it has printed on stderr so far.
+    pub fn stderr_tail(&self) -> Vec<String> {
+        look(&self.stderr, |output| output.tail(QUOTED_LINES))
+    }
+
+    /// Where its threads are, against where they should be.
+    pub fn verify_cores(&self, system: &[u32]) -> Pinning {
+        cores::verify(self.root(), system)
+    }
+
+    /// Stops it: SIGTERM to its whole tree, SIGKILL to what is left after `within`. Returns when nothing is left.
+    pub fn stop(mut self, within: Duration) -> Stopped {
+        self.known.look().stop_ordered = Some(self.clock.now());
+        // A keeper whose tree is empty has left, and then there is nothing to stop.
+        let _ordered = self.kept.stop(within);
+        self.known.wait_gone(within + STOP_MARGIN);
+        let left = self.kept.end();
+        self.join();
+        let tail = look(&self.stderr, |output| output.tail(QUOTED_LINES));
+        let mut ending = self.ending(within, tail);
+        let left: Vec<u32> = left.iter().map(|process| process.pid).chain(self.known.look().left.clone()).collect();
+        if !left.is_empty() {
+            ending.note = Some(format!("processes that not even SIGKILL ended: {left:?}"));
+        }
+        Stopped { ending, logs: self.logs() }
+    }
+
+    fn ending(&self, grace: Duration, tail: Vec<String>) -> Ending {
+        let end = self.known.look();
+        if let Some(death) = end.death {
+            return death::of_death(death, tail, Kills::so_far().struck_since(self.kills));
+        }
+        let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
+        death::of_stop(at, end.stopped.map(|(how, _)| how), tail, grace)
+    }
+
+    /// A process that nobody could end may hold a pipe open; its reader is then left to itself.
+    fn join(&mut self) {
+        let until = self.clock.now() + DRAIN_WITHIN;
+        for thread in self.threads.drain(..) {
+            while !thread.is_finished() && self.clock.now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if thread.is_finished() {
+                thread.join().expect("these threads never panic");
+            }
+        }
+    }
+}

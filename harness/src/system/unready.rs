@@ -1,0 +1,85 @@
+//! Why a system is not running, in words that say what to do.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use floodrig_reports::recording::{Ending, Logs};
+
+use super::death::Death;
+use super::port::PortError;
+use crate::keeper::KeepError;
+
+/// Why a system is not running.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Its port is held by somebody else. Nothing was run.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// It could not be started.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// It did not become ready.
+    #[error("the system never became ready: {0}")]
+    NotReady(Box<NotReady>),
+    /// Ctrl-C.
+    #[error("interrupted while waiting for the system")]
+    Interrupted,
+}
+
+/// A system that did not become ready. It is gone by now.
+#[derive(Debug, Clone)]
+pub struct NotReady {
+    /// Why.
+    pub why: Unready,
+    /// How it ended, with its last lines on stderr (or on stdout, when it said nothing there).
+    pub ending: Ending,
+    /// What it had logged.
+    pub logs: Logs,
+}
+
+/// Why a system did not become ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unready {
+    /// It ended first.
+    Died(Death),
+    /// It took too long.
+    TimedOut {
+        /// What was waited for, and what came instead.
+        waited_for: String,
+        /// How long.
+        within: Duration,
+        /// The system's process.
+        pid: u32,
+        /// Where it does listen.
+        listening: Vec<SocketAddr>,
+    },
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.why.fmt(to)?;
+        match self.ending.stderr_tail.as_slice() {
+            [] => to.write_str("; it printed nothing"),
+            lines => write!(to, "; its last lines:\n  {}", lines.join("\n  ")),
+        }
+    }
+}
+
+impl fmt::Display for Unready {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Died(death) => write!(to, "it {} before that", death.cause),
+            Self::TimedOut { waited_for, within, pid, listening } => {
+                write!(to, "waited {} s for {waited_for}; pid {pid} ", within.as_secs_f64())?;
+                match listening.as_slice() {
+                    [] => to.write_str("listens nowhere"),
+                    places => {
+                        let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
+                        write!(to, "listens on {}: does it read PORT?", places.join(", "))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The watcher: a thread that hears the keeper and notices the system's death at once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use floodrig_reports::recording::{Event, EventKind, Row};
+
+use super::clock::Clock;
+use super::death::{Cause, Death};
+use super::in_flight::Lately;
+use crate::keeper::{Exit, Heard, Report, Reports};
+
+/// How often the acts in flight are noted.
+const NOTE_EVERY: Duration = Duration::from_millis(10);
+
+/// What the watcher is given by the run.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// The run's epoch.
+    pub epoch: Instant,
+    /// Where the event of the death goes.
+    pub rows: SyncSender<Row>,
+    /// Acts in flight, kept by whoever drives.
+    pub in_flight: Arc<AtomicU64>,
+}
+
+/// What is known of the system's end.
+#[derive(Debug, Default)]
+pub(super) struct End {
+    /// It died by itself.
+    pub(super) death: Option<Death>,
+    /// When the rig ordered it to stop.
+    pub(super) stop_ordered: Option<Duration>,
+    /// How it ended after that, and when.
+    pub(super) stopped: Option<(Exit, Duration)>,
+    /// Nothing of its tree is left, or the keeper has given up.
+    pub(super) gone: bool,
+    /// Processes that SIGKILL did not end.
+    pub(super) left: Vec<u32>,
+}
+
+/// The end, shared between the watcher and whoever waits for it.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    end: Mutex<End>,
+    changed: Condvar,
+}
+
+impl Known {
+    /// What is known now.
+    pub(super) fn look(&self) -> MutexGuard<'_, End> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the whole tree is gone; false when it is not by then.
+    pub(super) fn wait_gone(&self, within: Duration) -> bool {
+        let waited = self.changed.wait_timeout_while(self.look(), within, |end| !end.gone);
+        waited.map_or_else(|poisoned| poisoned.into_inner().0.gone, |(end, _)| end.gone)
+    }
+
+    fn change(&self, how: impl FnOnce(&mut End)) {
+        how(&mut self.look());
+        self.changed.notify_all();
+    }
+}
+
+/// Hears the keeper until nothing of the system is left.
+pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
+    let clock = Clock::new(watch.epoch);
+    let mut lately = Lately::default();
+    let mut unsent = None;
+    loop {
+        lately.note(clock.now(), watch.in_flight.load(Ordering::Relaxed));
+        match reports.next(NOTE_EVERY) {
+            Heard::Report(Report::Ended { how, at_ns, orphan: false, .. }) => {
+                let at = clock.of_monotonic_ns(at_ns);
+                unsent = ended(known, how, at, lately.before(at));
+            }
+            Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
+            Heard::Report(Report::Empty {}) => known.change(|end| end.gone = true),
+            Heard::Lost => {
+                let now = clock.now();
+                let lost = keeper_lost(known, now, lately.before(now));
+                send(&watch.rows, &mut lost.or(unsent));
+                reports.clear_up();
+                return;
+            }
+            Heard::Nothing
+            | Heard::Report(Report::Ended { orphan: true, .. } | Report::Spawned { .. } | Report::Failed(_)) => {}
+        }
+        send(&watch.rows, &mut unsent);
+    }
+}
+
+fn ended(known: &Known, how: Exit, at: Duration, in_flight: u64) -> Option<Row> {
+    let mut died = None;
+    known.change(|end| {
+        if end.stop_ordered.is_some_and(|ordered| ordered <= at) {
+            end.stopped = Some((how, at));
+        } else {
+            died = Some(Death { at, cause: Cause::Ended(how), in_flight });
+            end.death = died;
+        }
+    });
+    died.map(event)
+}
+
+fn keeper_lost(known: &Known, at: Duration, in_flight: u64) -> Option<Row> {
+    let mut died = None;
+    known.change(|end| {
+        let unexplained = !end.gone && end.death.is_none() && end.stop_ordered.is_none();
+        died = unexplained.then_some(Death { at, cause: Cause::KeeperLost, in_flight });
+        end.death = end.death.or(died);
+        end.gone = true;
+    });
+    died.map(event)
+}
+
+fn event(death: Death) -> Row {
+    let text = format!("the system {}, {} in flight", death.cause, death.in_flight);
+    Row::Event(Event { at_us: death.at.as_micros() as u64, kind: EventKind::Died, text })
+}
+
+/// A full queue is tried again on the next turn; nobody listening any more is the end of a run.
+fn send(rows: &SyncSender<Row>, unsent: &mut Option<Row>) {
+    let Some(row) = unsent.take() else { return };
+    match rows.try_send(row) {
+        Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+        Err(TrySendError::Full(row)) => *unsent = Some(row),
+    }
+}

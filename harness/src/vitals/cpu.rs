@@ -1,0 +1,158 @@
+//! CPU time: how busy the rig's cores were, what the host stole, and what the rig itself used.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use procfs::process::Process;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Clock ticks of one core, or of all together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Ticks {
+    busy: u64,
+    stolen: u64,
+    all: u64,
+}
+
+/// The counters of `/proc/stat` at one instant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Counters {
+    machine: Ticks,
+    cores: BTreeMap<u32, Ticks>,
+}
+
+/// What happened between two readings; nothing when not a tick had passed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Shares {
+    /// Of the given cores' time, what was busy; what the host stole is not.
+    pub(super) busy: Option<f64>,
+    /// Of the whole machine's time, what the host stole.
+    pub(super) stolen: Option<f64>,
+}
+
+impl Counters {
+    /// Reads the counters; nothing when `/proc/stat` is not to be had.
+    pub(super) fn read() -> Option<Self> {
+        std::fs::read_to_string("/proc/stat").ok().map(|text| Self::parse(&text))
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut counters = Self::default();
+        for line in text.lines().take_while(|line| line.starts_with("cpu")) {
+            let mut fields = line.split_ascii_whitespace();
+            let name = fields.next().unwrap_or_default();
+            let ticks = Ticks::of(&fields.filter_map(|field| field.parse().ok()).collect::<Vec<u64>>());
+            match name.strip_prefix("cpu").map(str::parse::<u32>) {
+                Some(Ok(core)) => drop(counters.cores.insert(core, ticks)),
+                Some(Err(_)) | None => counters.machine = ticks,
+            }
+        }
+        counters
+    }
+
+    /// What happened since an earlier reading.
+    pub(super) fn since(&self, before: &Self, cores: &[u32]) -> Shares {
+        let sum = |counters: &Self| {
+            let ticks = cores.iter().filter_map(|core| counters.cores.get(core));
+            ticks.fold((0, 0), |(busy, all), ticks| (busy + ticks.busy, all + ticks.all))
+        };
+        let ((busy, all), (busy_before, all_before)) = (sum(self), sum(before));
+        Shares {
+            busy: share(busy.saturating_sub(busy_before), all.saturating_sub(all_before)),
+            stolen: share(
+                self.machine.stolen.saturating_sub(before.machine.stolen),
+                self.machine.all.saturating_sub(before.machine.all),
+            ),
+        }
+    }
+}
+
+impl Ticks {
+    /// `proc_stat(5)`: user nice system idle iowait irq softirq steal, and guests; guests are in user already.
+    fn of(fields: &[u64]) -> Self {
+        let at = |index: usize| fields.get(index).copied().unwrap_or(0);
+        let all = (0..8).map(at).sum::<u64>();
+        Self { busy: all - at(3) - at(4) - at(7), stolen: at(7), all }
+    }
+}
+
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+/// CPU time of this process so far, with the threads given counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Own {
+    /// All threads but those.
+    pub(super) rig: Duration,
+    /// Those; nothing when one of them could not be read.
+    pub(super) stub: Option<Duration>,
+}
+
+/// What the rig has used so far.
+pub(super) fn own(stub_threads: &[u32]) -> Own {
+    let all = clock_gettime(ClockId::ProcessCPUTime);
+    let all = Duration::new(all.tv_sec as u64, all.tv_nsec as u32);
+    let stub = thread_time(stub_threads).filter(|_| !stub_threads.is_empty());
+    Own { rig: all.saturating_sub(stub.unwrap_or_default()), stub }
+}
+
+fn thread_time(threads: &[u32]) -> Option<Duration> {
+    let me = Process::myself().ok()?;
+    let times = threads.iter().map(|thread| {
+        let task = me.task_from_tid(*thread as i32).ok()?;
+        Some(Duration::from_nanos(task.schedstat().ok()?.sum_exec_runtime))
+    });
+    times.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str =
+        "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu2 50 0 50 400 0 0 0 0 0 0\nintr 1 2\n";
+    const AFTER: &str =
+        "cpu  130 0 110 840 10 0 0 10 0 0\ncpu0 80 0 60 400 0 0 0 10 0 0\ncpu2 50 0 50 440 10 0 0 0 0 0\nintr 9 9\n";
+
+    #[test]
+    fn busy_and_stolen_time_are_told_apart() {
+        let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
+        let shares = after.since(&before, &[0]);
+        assert_eq!((shares.busy, shares.stolen), (Some(0.8), Some(0.1)));
+    }
+
+    #[test]
+    fn cores_go_by_their_number_not_by_their_line() {
+        let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
+        assert_eq!(after.since(&before, &[2]).busy, Some(0.0));
+        assert_eq!(after.since(&before, &[1]).busy, None);
+    }
+
+    #[test]
+    fn nothing_is_known_before_a_tick_has_passed() {
+        let now = Counters::parse(BEFORE);
+        assert_eq!(now.since(&now, &[0]), Shares { busy: None, stolen: None });
+    }
+
+    #[test]
+    fn a_thread_named_as_the_stubs_is_not_the_rigs() {
+        let (to, told) = std::sync::mpsc::sync_channel(1);
+        let (done, wait) = std::sync::mpsc::sync_channel::<()>(1);
+        let worker = std::thread::spawn(move || {
+            let mut sum = 0_u64;
+            for n in 0..30_000_000_u64 {
+                sum = std::hint::black_box(sum ^ n);
+            }
+            to.send(rustix::thread::gettid().as_raw_nonzero().get() as u32).unwrap();
+            wait.recv().unwrap();
+        });
+        let thread = told.recv().unwrap();
+        let (with, without) = (own(&[thread]), own(&[]));
+        assert!(with.stub.unwrap() > Duration::from_millis(1));
+        assert!(with.rig < without.rig);
+        assert_eq!(without.stub, None);
+        done.send(()).unwrap();
+        worker.join().unwrap();
+    }
+}

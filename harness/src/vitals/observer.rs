@@ -1,0 +1,169 @@
+//! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stall, Vital};
+
+use super::cpu::{self, Counters};
+use super::listen::ListenQueue;
+use super::probe::Probe;
+use super::processes::Processes;
+use crate::system::Clock;
+
+/// Ten rows a second.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// What is observed.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The process below which all of the system lives.
+    pub root: u32,
+    /// Where the system listens.
+    pub port: u16,
+    /// What the probe asks for: the path of readiness, or `/`.
+    pub path: String,
+    /// The cores that the system is to stay on.
+    pub system_cores: Vec<u32>,
+    /// The rig's own cores.
+    pub rig_cores: Vec<u32>,
+    /// The stub's threads, whose CPU time is told apart from the rig's.
+    pub stub_threads: Vec<u32>,
+}
+
+/// An observation under way.
+#[derive(Debug)]
+pub struct Observer {
+    stop: SyncSender<()>,
+    thread: JoinHandle<u64>,
+    probe: Option<Probe>,
+    black_box: String,
+    proc: String,
+    listen_queue: String,
+}
+
+/// What an observation found, beyond its rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// The stalls, in order.
+    pub stalls: Vec<Stall>,
+    /// The probe's longest delay, a stall or not; nothing: it had no answer.
+    pub longest_delay: Option<Duration>,
+    /// Rows that were dropped because the queue to the recorder was full.
+    pub dropped: u64,
+}
+
+impl Observer {
+    /// Starts observing a system that is ready. Its threads inherit the caller's cores.
+    pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
+        let clock = Clock::new(epoch);
+        let active = || "active".to_owned();
+        let probe = Probe::start(subject.port, &subject.path, clock);
+        let black_box = probe
+            .as_ref()
+            .map_or_else(|| format!("inactive: no answer to GET {} within 2 s", subject.path), |_| active());
+        let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
+        let listen_queue =
+            queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
+        let processes = || Processes::new(subject.root, subject.system_cores.clone());
+        let seen = !processes().tick().pids.is_empty();
+        let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
+        let (stop, stopped) = sync_channel(1);
+        let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
+        let mut observing = Observing {
+            clock,
+            processes: processes(),
+            queue: queue.ok(),
+            gauge,
+            counters: Counters::read(),
+            rig_cores: subject.rig_cores,
+            stub_threads: subject.stub_threads,
+            rows,
+            dropped: 0,
+        };
+        let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
+        Self { stop, thread, probe, black_box, proc, listen_queue }
+    }
+
+    /// Says what is watched here, and why not where it is not.
+    pub fn describe(&self, to: &mut Observations) {
+        to.black_box.clone_from(&self.black_box);
+        to.proc.clone_from(&self.proc);
+        to.listen_queue.clone_from(&self.listen_queue);
+    }
+
+    /// Ends the observation; to be called while the system still runs, or after it has died.
+    pub fn finish(self) -> Observed {
+        drop(self.stop);
+        let delays = self.probe.map(Probe::finish).unwrap_or_default();
+        let dropped = self.thread.join().expect("the observer never panics");
+        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), dropped }
+    }
+}
+
+struct Observing {
+    clock: Clock,
+    processes: Processes,
+    queue: Option<ListenQueue>,
+    gauge: Option<Arc<AtomicU64>>,
+    counters: Option<Counters>,
+    rig_cores: Vec<u32>,
+    stub_threads: Vec<u32>,
+    rows: SyncSender<Row>,
+    dropped: u64,
+}
+
+impl Observing {
+    /// Returns how many rows were dropped.
+    fn until_stopped(&mut self, stop: &Receiver<()>) -> u64 {
+        let mut next = self.clock.now() + PERIOD;
+        loop {
+            match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.dropped,
+            }
+            let now = self.clock.now();
+            // A tick that was missed is not made up for.
+            while next <= now {
+                next += PERIOD;
+            }
+            self.tick(now);
+        }
+    }
+
+    fn tick(&mut self, now: Duration) {
+        let at_us = now.as_micros() as u64;
+        let tick = self.processes.tick();
+        for text in tick.notes {
+            self.send(Row::Event(Event { at_us, kind: EventKind::Note, text }));
+        }
+        let counters = Counters::read();
+        let shares = match (&counters, &self.counters) {
+            (Some(now), Some(before)) => now.since(before, &self.rig_cores),
+            (None, _) | (_, None) => cpu::Shares::default(),
+        };
+        self.counters = counters;
+        let own = cpu::own(&self.stub_threads);
+        let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
+        self.send(Row::Vital(Vital {
+            at_us,
+            pids: tick.pids,
+            listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
+            probe_delay_us: delay.filter(|delay| *delay > 0),
+            rig_core_busy: shares.busy,
+            steal: shares.stolen,
+            rig_cpu_us: Some(own.rig.as_micros() as u64),
+            stub_cpu_us: own.stub.map(|stub| stub.as_micros() as u64),
+        }));
+    }
+
+    /// Never waits for the recorder.
+    fn send(&mut self, row: Row) {
+        if self.rows.try_send(row).is_err() {
+            self.dropped += 1;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Waiting for the system without charging it for the rig's own absence.
+//!
+//! A wait is made of short steps. A step at whose end the answer is still not there was the system's, however long
+//! it took. A step that found the answer is charged at most what was asked for it: if the rig was stopped or
+//! starved meanwhile, nobody knows since when the answer had been there.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::system::Clock;
+
+/// One step; also how soon an order to finish is heard.
+const STEP: Duration = Duration::from_millis(10);
+/// How late a wake-up may be and still count as on time, on a core that the driver keeps busy.
+const LATE_WAKE_UP: Duration = Duration::from_millis(5);
+/// After a step that took far too long the answer is given this long to show itself: whatever stopped the rig may
+/// have stopped the system too, or the system may have been waiting for the rig.
+const SECOND_LOOK: Duration = Duration::from_millis(50);
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// What was waited for is there.
+    Ready,
+    /// The run is over.
+    Stopped,
+    /// The wait itself failed.
+    Failed,
+}
+
+/// The wait of one probe, over all that it has to wait for.
+#[derive(Debug)]
+pub(super) struct Patience<'a> {
+    clock: Clock,
+    stop: &'a Receiver<()>,
+    gauge: &'a AtomicU64,
+    charged: Duration,
+}
+
+impl<'a> Patience<'a> {
+    /// A new wait; `gauge` always holds the longest delay since somebody took it, in microseconds.
+    pub(super) fn new(clock: Clock, stop: &'a Receiver<()>, gauge: &'a AtomicU64) -> Self {
+        Self { clock, stop, gauge, charged: Duration::ZERO }
+    }
+
+    /// What the system is charged so far.
+    pub(super) fn charged(&self) -> Duration {
+        self.charged
+    }
+
+    /// Waits until the socket is readable, or writable.
+    pub(super) fn wait(&mut self, socket: impl AsFd, what: PollFlags) -> Waited {
+        loop {
+            let before = self.clock.now();
+            let Ok(ready) = self.step(&socket, what, before) else { return Waited::Failed };
+            self.charged += charged(self.clock.now().saturating_sub(before), ready);
+            if ready {
+                return Waited::Ready;
+            }
+            self.show();
+            if self.stop.try_recv() != Err(TryRecvError::Empty) {
+                return Waited::Stopped;
+            }
+        }
+    }
+
+    fn step(&self, socket: impl AsFd, what: PollFlags, before: Duration) -> rustix::io::Result<bool> {
+        let ready = ready_within(&socket, what, STEP)?;
+        let took = self.clock.now().saturating_sub(before);
+        if ready || took <= STEP + LATE_WAKE_UP {
+            return Ok(ready);
+        }
+        ready_within(&socket, what, SECOND_LOOK)
+    }
+
+    /// Shows what is charged so far. A wait that ends at once, by a refusal, is not shown: nobody was late.
+    pub(super) fn show(&self) {
+        self.gauge.fetch_max(self.charged.as_micros().max(1) as u64, Ordering::Relaxed);
+    }
+}
+
+/// What the system is charged for one step.
+fn charged(took: Duration, ready: bool) -> Duration {
+    if ready { took.min(STEP + LATE_WAKE_UP) } else { took }
+}
+
+fn ready_within(socket: impl AsFd, what: PollFlags, within: Duration) -> rustix::io::Result<bool> {
+    let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
+    match poll(&mut [PollFd::new(&socket, what)], Some(&timeout)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::sync::mpsc::sync_channel;
+
+    #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
+    fn clock() -> Clock {
+        Clock::new(std::time::Instant::now())
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_step_that_found_the_answer_is_charged_no_more_than_a_step() {
+        assert_eq!(charged(ms(3), true), ms(3));
+        assert_eq!(charged(ms(15), true), ms(15));
+        assert_eq!(charged(ms(2000), true), ms(15), "the rig was stopped for two seconds");
+    }
+
+    #[test]
+    fn a_step_that_found_nothing_is_the_systems() {
+        assert_eq!(charged(ms(10), false), ms(10));
+        assert_eq!(charged(ms(40), false), ms(40), "the rig woke up late, and still there was no answer");
+    }
+
+    #[test]
+    fn a_wait_ends_with_the_run() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let silent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stop, stopped) = sync_channel(1);
+        drop(stop);
+        let gauge = AtomicU64::new(0);
+        let mut patience = Patience::new(clock(), &stopped, &gauge);
+        assert_eq!(patience.wait(&silent, PollFlags::IN), Waited::Stopped);
+        assert_eq!(gauge.load(Ordering::Relaxed), patience.charged().as_micros() as u64);
+    }
+}

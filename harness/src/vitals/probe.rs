@@ -1,0 +1,129 @@
+//! The black-box probe: it asks the system 20 times a second over one kept connection, on a schedule.
+//!
+//! While an answer is outstanding nothing more is asked: the instants that pass meanwhile belong to the same wait.
+//! A delay counts from the instant of sending, which is the planned one unless the rig itself woke up late.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::line::{Line, NoAnswer};
+use super::patience::Patience;
+use super::stalls::Delays;
+use crate::system::Clock;
+
+/// Twenty a second: 2 % of a core for a small server, and a stall is known to 50 ms.
+const PERIOD: Duration = Duration::from_millis(50);
+/// How long the first answer may take, before the probe is given up.
+const FIRST_WITHIN: Duration = Duration::from_secs(2);
+
+/// A probe that is asking.
+#[derive(Debug)]
+pub(super) struct Probe {
+    stop: SyncSender<()>,
+    thread: JoinHandle<Delays>,
+    /// The longest delay since somebody took it, in microseconds; zero: none.
+    pub(super) gauge: Arc<AtomicU64>,
+}
+
+impl Probe {
+    /// Asks once, and goes on asking if there was an answer; without one there would be nothing to measure.
+    pub(super) fn start(port: u16, path: &str, clock: Clock) -> Option<Self> {
+        let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: floodrig-probe\r\n\r\n").into_bytes();
+        let (stop, stopped) = sync_channel(1);
+        let (first, answered) = sync_channel(1);
+        let gauge = Arc::new(AtomicU64::new(0));
+        let mut asking = Asking { target, request, clock, stop: stopped, gauge: Arc::clone(&gauge), line: None };
+        let thread = std::thread::spawn(move || {
+            let one = asking.once();
+            // Nobody waits for it any more when it took too long.
+            let _told = first.send(one.is_ok());
+            asking.until_stopped()
+        });
+        // On failure the sender is dropped here, which stops the thread within one step.
+        (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge })
+    }
+
+    /// Stops asking.
+    pub(super) fn finish(self) -> Delays {
+        drop(self.stop);
+        self.thread.join().expect("the probe never panics")
+    }
+}
+
+struct Asking {
+    target: SocketAddr,
+    request: Vec<u8>,
+    clock: Clock,
+    stop: Receiver<()>,
+    gauge: Arc<AtomicU64>,
+    line: Option<Line>,
+}
+
+impl Asking {
+    fn until_stopped(&mut self) -> Delays {
+        let mut delays = Delays::default();
+        let start = self.clock.now();
+        loop {
+            let next = next_planned(start, self.clock.now());
+            match self.stop.recv_timeout(next.saturating_sub(self.clock.now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return delays,
+            }
+            let sent = self.clock.now();
+            match self.once() {
+                Ok(delay) => delays.answered(sent, delay),
+                Err((_, delay)) => delays.cut_short(sent, delay),
+            }
+        }
+    }
+
+    /// One answer and its delay. A kept connection that turns out to be closed is opened anew, once.
+    fn once(&mut self) -> Result<Duration, (NoAnswer, Duration)> {
+        let mut patience = Patience::new(self.clock, &self.stop, &self.gauge);
+        let mut kept = self.line.take();
+        loop {
+            let was_kept = kept.is_some();
+            let answer = match kept.take() {
+                Some(line) => Ok(line),
+                None => Line::open(self.target, &mut patience),
+            }
+            .and_then(|mut line| line.ask(&self.request, &mut patience).map(|()| line));
+            match answer {
+                Ok(line) => {
+                    let delay = patience.charged();
+                    patience.show();
+                    self.line = line.finish(self.clock);
+                    return Ok(delay);
+                }
+                Err(NoAnswer::Gone) if was_kept => {}
+                Err(why) => return Err((why, patience.charged())),
+            }
+        }
+    }
+}
+
+/// The first planned instant after `now`.
+fn next_planned(start: Duration, now: Duration) -> Duration {
+    let passed = now.saturating_sub(start).as_nanos() / PERIOD.as_nanos() + 1;
+    start + PERIOD * passed as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_that_passed_during_a_wait_are_not_made_up_for() {
+        let ms = Duration::from_millis;
+        assert_eq!(next_planned(ms(7), ms(7)), ms(57));
+        assert_eq!(next_planned(ms(7), ms(56)), ms(57));
+        assert_eq!(next_planned(ms(7), ms(57)), ms(107));
+        assert_eq!(next_planned(ms(7), ms(700)), ms(707));
+    }
+}

@@ -1,0 +1,59 @@
+//! Bad input: a clear message, the documented status, nothing left running.
+
+use std::net::TcpListener;
+
+use crate::rig::{Rig, processes_in};
+
+fn refused(rig: &Rig, status: i32, says: &[&str]) {
+    let left = rig.run().ended(status);
+    for words in says {
+        assert!(left.stderr.contains(words), "{words:?} is missing from:\n{}", left.stderr);
+    }
+    assert!(processes_in(rig.path()).is_empty());
+}
+
+#[test]
+fn a_misspelt_key_is_shown_with_line_caret_and_suggestion() {
+    refused(&Rig::small(&[("groups = 4", "gruops = 4")]), 2, &["s.toml:12", "^", "did you mean `groups`"]);
+}
+
+#[test]
+fn a_number_without_its_unit_says_so() {
+    refused(&Rig::small(&[("settle = \"5s\"", "settle = 5")]), 2, &["s.toml:14", "unit", "\"5s\""]);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let rig = Rig::small(&[]).with(&["nowhere.toml"]);
+    refused(&rig, 2, &["nowhere.toml"]);
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_shown_where_it_stands() {
+    refused(&Rig::small(&[("WORDLE", "./no-such-program")]), 2, &["s.toml:7", "no-such-program"]);
+}
+
+#[test]
+fn a_core_that_does_not_exist_is_shown_where_it_stands() {
+    refused(&Rig::small(&[("dir = \".\"", "dir = \".\"\ncores = [4095]")]), 2, &["s.toml:7", "4095"]);
+}
+
+#[test]
+fn a_port_already_taken_names_its_holder() {
+    let held = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = held.local_addr().expect("an address").port();
+    let rig = Rig::small(&[("dir = \".\"", &format!("dir = \".\"\nport = {port}"))]);
+    refused(&rig, 2, &[&format!("{port}"), &format!("pid {}", std::process::id())]);
+}
+
+#[test]
+fn a_system_that_exits_at_start_is_not_ready_and_its_last_words_are_shown() {
+    let rig = Rig::small(&[("[\"WORDLE\"]", "[\"sh\", \"-c\", \"echo no database >&2; exit 7\"]")]);
+    refused(&rig, 3, &["no database", "7"]);
+}
+
+#[test]
+fn a_system_that_refuses_signed_players_is_not_ready_and_the_reason_is_said() {
+    let rig = Rig::small(&[("CALIBRATE = \"1\"", "CALIBRATE = \"1\", BOT_TOKEN = \"1:other\"")]);
+    refused(&rig, 3, &["401", "signature"]);
+}

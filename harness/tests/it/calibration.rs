@@ -1,0 +1,114 @@
+//! The instrument proved: an ordered fault is recorded as ordered, and nothing where nothing was ordered.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::rig::{Rig, eventually, kill, process_named};
+
+/// A port nobody held a moment ago, so that a test can talk to the system past the rig.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").and_then(|held| held.local_addr()).expect("a port").port()
+}
+
+fn steady(port: u16) -> Rig {
+    Rig::small(&[
+        ("dir = \".\"", &format!("dir = \".\"\nport = {port}")),
+        ("arrive.burst.over = \"1s\"", "arrive.constant = { rate = 40, over = \"6s\" }"),
+    ])
+}
+
+fn load_has_begun(rig: &Rig) {
+    eventually("the load has begun", || {
+        std::fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("load_started"))
+    });
+}
+
+fn order(port: u16, path: &str) {
+    let mut to = TcpStream::connect(("127.0.0.1", port)).expect("the system listens");
+    write!(to, "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        .expect("it is sent");
+    let mut answer = String::new();
+    to.read_to_string(&mut answer).expect("it is answered");
+    assert!(answer.starts_with("HTTP/1.1 2"), "{answer}");
+}
+
+#[test]
+fn an_ordered_stall_is_recorded_with_its_length() {
+    let port = free_port();
+    let rig = steady(port);
+    let child = rig.start();
+    load_has_begun(&rig);
+    let ordered = 300 + u64::from(std::process::id() % 400);
+    std::thread::sleep(Duration::from_millis(1500));
+    order(port, &format!("/calibrate/stall?ms={ordered}"));
+    let summary = rig.wait(child).ended(0).complete().summary();
+    let recorded = summary["system"]["stall_max_ms"].as_f64().expect("a stall");
+    assert!((recorded - ordered as f64).abs() <= 75.0, "ordered {ordered} ms, recorded {recorded} ms");
+}
+
+#[test]
+fn nothing_ordered_is_nothing_recorded() {
+    let summary = steady(free_port()).run().ended(0).complete().summary();
+    assert_eq!(summary["system"]["ending"]["kind"], "stopped");
+    assert_eq!(summary["telegram"]["throttled"], 0);
+    assert_eq!(summary["system"]["stderr_errors"], 0);
+}
+
+#[test]
+fn an_ordered_leak_is_recorded_with_its_size() {
+    let quiet = steady(free_port()).run().ended(0).summary();
+    let port = free_port();
+    let rig = steady(port);
+    let child = rig.start();
+    load_has_begun(&rig);
+    let ordered = 100_000_000 + u64::from(std::process::id() % 100) * 1_000_000;
+    order(port, &format!("/calibrate/leak?bytes={ordered}"));
+    let leaked = rig.wait(child).ended(0).summary();
+    let peak = |summary: &serde_json::Value| summary["system"]["rss_peak_bytes"].as_f64().expect("a peak");
+    let grown = peak(&leaked) - peak(&quiet);
+    let ordered = ordered as f64;
+    assert!((grown - ordered).abs() < 0.2 * ordered, "ordered {ordered}, recorded {grown}");
+}
+
+#[test]
+fn an_ordered_signal_is_recorded_by_its_name() {
+    for signal in ["SEGV", "KILL", "ABRT"] {
+        let port = free_port();
+        let rig = steady(port);
+        let child = rig.start();
+        load_has_begun(&rig);
+        kill(process_named(rig.path(), "wordle").expect("the system runs"), signal);
+        let summary = rig.wait(child).ended(5).complete().summary();
+        assert_eq!(summary["system"]["ending"]["signal"], format!("SIG{signal}"));
+    }
+}
+
+#[test]
+fn a_stopped_rig_makes_the_run_invalid_in_words() {
+    let rig = steady(free_port());
+    let child = rig.start();
+    load_has_begun(&rig);
+    kill(child.id(), "STOP");
+    std::thread::sleep(Duration::from_secs(2));
+    kill(child.id(), "CONT");
+    let left = rig.wait(child).ended(4).complete();
+    assert_eq!(left.summary()["verdict"], "invalid");
+    assert_ne!(left.summary()["invalid_because"][0], "");
+}
+
+#[test]
+fn a_stopped_system_is_a_stall_of_that_length_and_no_fault_of_the_rig() {
+    let rig = steady(free_port());
+    let child = rig.start();
+    load_has_begun(&rig);
+    let system = process_named(rig.path(), "wordle").expect("the system runs");
+    kill(system, "STOP");
+    std::thread::sleep(Duration::from_secs(2));
+    kill(system, "CONT");
+    let summary = rig.wait(child).ended(0).complete().summary();
+    let recorded = summary["system"]["stall_max_ms"].as_f64().expect("a stall");
+    assert!((1900.0..2500.0).contains(&recorded), "stopped for 2 s, recorded {recorded} ms");
+    let slowest = summary["acts"]["guess"]["response_us"]["max"].as_u64().expect("a maximum");
+    assert!(slowest > 1_500_000, "responses count from the planned instant: {slowest} us");
+}

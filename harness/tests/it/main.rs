@@ -1,0 +1,9 @@
+//! The rig as a user meets it: the real binary, the real example system, real signals.
+
+#![allow(clippy::disallowed_methods, reason = "tests read clocks and environments")]
+
+mod bad_input;
+mod calibration;
+mod lifecycle;
+mod outcome;
+mod rig;

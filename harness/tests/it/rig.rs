@@ -1,0 +1,193 @@
+//! Starts the rig on a small scenario of a test's own, and reads what it left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A scenario of two seconds: 4 groups of 5 players, each opening the app and guessing twice.
+pub(crate) const SMALL: &str = r#"
+name = "small"
+seed = 11
+
+[system]
+dir = "."
+command = ["WORDLE"]
+ready = "/healthz"
+env = { CALIBRATE = "1", REFRESH_INTERVAL = "500ms", RENDERS_AT_ONCE = "2", SEND_QUEUE = "on", RECOVERY = "wait" }
+
+[crowd]
+groups = 4
+players_per_group = 5
+settle = "5s"
+
+[[journey]]
+name = "play"
+arrive.burst.over = "1s"
+init_data = "authorization"
+steps = [
+  { act = "open", post = "/api/session" },
+  { act = "guess", post = "/api/guess", json = { word = "{word}" }, repeat = 2, think = "200ms..400ms", shows = { chat = "{chat.id}", version = "/version" } },
+]
+"#;
+
+/// One test's folder, scenario and runs.
+#[derive(Debug)]
+pub(crate) struct Rig {
+    folder: TempDir,
+    arguments: Vec<String>,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) status: Option<i32>,
+    pub(crate) stderr: String,
+    pub(crate) stdout: String,
+    run: PathBuf,
+}
+
+impl Rig {
+    /// A scenario with `WORDLE` replaced by the example system's path.
+    pub(crate) fn new(scenario: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = scenario.replace("WORDLE", wordle().to_str().expect("a path in UTF-8"));
+        fs::write(folder.path().join("s.toml"), text).expect("the scenario is written");
+        Self { folder, arguments: Vec::new() }
+    }
+
+    /// [`SMALL`] with pieces replaced; each must occur.
+    pub(crate) fn small(changes: &[(&str, &str)]) -> Self {
+        let mut text = SMALL.to_owned();
+        for (from, to) in changes {
+            assert!(text.contains(from), "the scenario holds {from}");
+            text = text.replace(from, to);
+        }
+        Self::new(&text)
+    }
+
+    /// More arguments for `run`.
+    pub(crate) fn with(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
+        command.arg("run").arg("s.toml").args(["--out", "out"]).args(&self.arguments);
+        command.current_dir(self.folder.path()).env_remove("FLOODRIG_QUICK").stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(&self) -> Left {
+        let output = self.command().output().expect("the rig starts");
+        self.left(&output)
+    }
+
+    /// Starts and goes on.
+    pub(crate) fn start(&self) -> Child {
+        self.command().spawn().expect("the rig starts")
+    }
+
+    /// Waits for the end of a started run.
+    pub(crate) fn wait(&self, rig: Child) -> Left {
+        self.left(&rig.wait_with_output().expect("the rig ends"))
+    }
+
+    fn left(&self, output: &Output) -> Left {
+        Left {
+            status: output.status.code(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            run: self.folder.path().join("out"),
+        }
+    }
+}
+
+impl Left {
+    /// `summary.json`.
+    pub(crate) fn summary(&self) -> Value {
+        serde_json::from_str(&self.file("summary.json")).expect("summary.json is JSON")
+    }
+
+    /// A file of the run.
+    pub(crate) fn file(&self, name: &str) -> String {
+        let path = self.run.join(name);
+        fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{}: {cause}\n{}", path.display(), self.stderr))
+    }
+
+    /// Asserts the status, showing what was said.
+    pub(crate) fn ended(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that every planned act has its one sample.
+    pub(crate) fn complete(self) -> Self {
+        for (name, act) in self.summary()["acts"].as_object().expect("acts") {
+            let failed: u64 = act["outcomes"].as_object().expect("outcomes").values().filter_map(Value::as_u64).sum();
+            assert_eq!(act["planned"].as_u64(), act["ok"].as_u64().map(|ok| ok + failed), "{name}: {act}");
+        }
+        self
+    }
+}
+
+/// The example system's binary, built once.
+pub(crate) fn wordle() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "wordle", "--message-format", "json"]).current_dir(root);
+        let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
+        assert!(output.status.success(), "wordle builds");
+        let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+        let mut executables = lines.lines().filter_map(|line| {
+            let message: Value = serde_json::from_str(line).ok()?;
+            message["executable"].as_str().map(PathBuf::from)
+        });
+        executables.next_back().expect("cargo names the binary")
+    })
+}
+
+/// Waits until `what` holds, for at most half a minute.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes whose working directory is under `folder`, zombies left out: what a run started and what it is.
+pub(crate) fn processes_in(folder: &Path) -> Vec<u32> {
+    let folder = folder.canonicalize().expect("the folder exists");
+    let entries = fs::read_dir("/proc").expect("/proc");
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))).collect()
+}
+
+/// The first such process that runs this command.
+pub(crate) fn process_named(folder: &Path, name: &str) -> Option<u32> {
+    let runs = |pid: &u32| {
+        fs::read_to_string(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|line| line.split('\0').next().is_some_and(|first| first.ends_with(name)))
+    };
+    processes_in(folder).into_iter().find(runs)
+}
+
+/// Sends a signal.
+pub(crate) fn kill(pid: u32, signal: &str) {
+    let status = Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status().expect("kill runs");
+    assert!(status.success(), "kill -{signal} {pid}");
+}

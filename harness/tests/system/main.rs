@@ -1,0 +1,10 @@
+//! The system under test as the rig starts, watches and ends it: real processes, real sockets, real signals.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by its panic")]
+
+mod build;
+mod calibration;
+mod death;
+mod lifecycle;
+mod readiness;
+mod support;

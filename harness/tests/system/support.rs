@@ -1,0 +1,124 @@
+//! A system for tests: a shell command, with a listener that the test opens for it where it must be ready.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use floodrig::keeper::{Identity, Program};
+use floodrig::scenario::{Cores, Ready};
+use floodrig::system::{Launch, StartError, System, Watch, cores, port};
+use floodrig_reports::recording::Row;
+
+/// Far longer than anything here takes: a bound for a hang, not a measurement.
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+
+pub(crate) fn program() -> Program {
+    Program(PathBuf::from(env!("CARGO_BIN_EXE_floodrig")))
+}
+
+/// A launch of a shell script on a free port, unpinned enough to run anywhere.
+pub(crate) fn shell(script: &str) -> Launch {
+    Launch {
+        program: program(),
+        dir: PathBuf::from("/"),
+        command: vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()],
+        env: BTreeMap::new(),
+        port: port::choose(None).unwrap(),
+        cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
+        open_files: None,
+        ready: Ready::Accepts,
+        ready_within: LONG,
+        stop_within: Duration::from_millis(200),
+    }
+}
+
+/// A script that does this when the test says so, by way of a file `now` in the folder.
+pub(crate) fn dies_by(act: &str) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!("while [ ! -e {}/now ]; do sleep 0.01; done; {act}", dir.path().display());
+    (dir, script)
+}
+
+/// What a run would hold.
+pub(crate) struct Run {
+    pub(crate) epoch: Instant,
+    pub(crate) in_flight: Arc<AtomicU64>,
+    pub(crate) rows: Receiver<Row>,
+    watch: Watch,
+}
+
+impl Run {
+    #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
+    pub(crate) fn new() -> Self {
+        let (to, rows) = sync_channel(1000);
+        let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight) };
+        Self { epoch, in_flight, rows, watch }
+    }
+
+    /// Where rows go.
+    pub(crate) fn to_rows(&self) -> SyncSender<Row> {
+        self.watch.rows.clone()
+    }
+
+    /// Starts a system whose port the test itself opens as soon as it is waited for.
+    pub(crate) fn start(&self, launch: &Launch) -> Result<System, StartError> {
+        let mut listener = None;
+        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {
+            let at = (Ipv4Addr::LOCALHOST, launch.port);
+            listener = listener.take().or_else(|| TcpListener::bind(at).ok());
+        })
+    }
+
+    /// Starts a system for which the test answers every connection with these bytes.
+    pub(crate) fn start_answering(&self, launch: &Launch, answer: &'static [u8]) -> Result<System, StartError> {
+        let mut serving = false;
+        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {
+            if !std::mem::replace(&mut serving, true) {
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, launch.port)).unwrap();
+                std::thread::spawn(move || {
+                    for mut stream in listener.incoming().flatten() {
+                        let asked = stream.read(&mut [0; 1024]);
+                        let _answered = asked.and_then(|_| stream.write_all(answer));
+                    }
+                });
+            }
+        })
+    }
+
+    /// Starts a system that nobody makes ready, and collects what it is waited for.
+    pub(crate) fn start_alone(&self, launch: &Launch) -> (StartError, Vec<String>) {
+        let mut heard = Vec::new();
+        let progress = &mut |text: &str| heard.push(text.to_owned());
+        let error = System::start(launch, self.watch.clone(), &AtomicBool::new(false), progress).unwrap_err();
+        (error, heard)
+    }
+}
+
+/// Waits for something that must come to be.
+#[expect(clippy::disallowed_methods, reason = "a bound for a hang")]
+pub(crate) fn until<T>(what: &str, mut seen: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + LONG;
+    while Instant::now() < deadline {
+        if let Some(found) = seen() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("not seen within {LONG:?}: {what}");
+}
+
+/// Everything alive below a root.
+pub(crate) fn below(root: u32) -> Vec<Identity> {
+    floodrig::keeper::descendants(root)
+}
+
+/// Everything of these has ended.
+pub(crate) fn all_ended(processes: &[Identity]) -> bool {
+    processes.iter().all(|process| Identity::of(process.pid) != Some(*process))
+}

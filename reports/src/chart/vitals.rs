@@ -1,0 +1,160 @@
+//! What the system was at while the load ran: memory, processor, handles and the probe's delay over one time axis.
+
+use crate::Report;
+use crate::timeline::VitalPoint;
+
+use super::axis::Axis;
+use super::bins::peaks;
+use super::figure::{Bar, Chart, Figure, Layout, Limit, Panel, Series, Shape, Stroke};
+use super::ink::Ink;
+use super::time::{Span, into_load, marks};
+use super::unit::Unit;
+
+/// A limit this many times higher than anything measured would leave nothing to see of the series.
+const FAR: f64 = 4.0;
+
+/// Memory, cores, handles and stalls.
+pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
+    let Some(span) = Span::of(report).filter(|_| !report.timeline.vitals.is_empty()) else {
+        return Chart::Words("Nothing of the system was recorded over time: see what was watched, below.".to_owned());
+    };
+    let view = View { report, span, layout };
+    Chart::Figure(Figure {
+        says: "Resident memory, busy cores, open handles and the delay of the probe over the time of the run"
+            .to_owned(),
+        x: span.axis(layout),
+        panels: vec![view.memory(), view.cores(), view.handles(), view.stalls()],
+        marks: marks(report, span),
+    })
+}
+
+struct View<'a> {
+    report: &'a Report<'a>,
+    span: Span,
+    layout: Layout,
+}
+
+impl View<'_> {
+    fn memory(&self) -> Panel {
+        let limit = self.report.summary.header.budgets.memory.map(|bytes| bytes.as_u64() as f64);
+        let points = self.points(|vital| Some(vital.rss_bytes as f64));
+        let series = Series::line("memory", Ink::Good, Stroke::Solid, points).filled();
+        panel("Resident memory, all processes", 120.0, Unit::Bytes, series, limit)
+    }
+
+    fn cores(&self) -> Panel {
+        let series = Series::line("cores", Ink::Teal, Stroke::Solid, self.points(|vital| Some(vital.cpu))).filled();
+        panel("Busy cores", 70.0, Unit::Cores, series, None)
+    }
+
+    fn handles(&self) -> Panel {
+        let series =
+            Series::line("handles", Ink::Olive, Stroke::Solid, self.points(|vital| Some(vital.handles as f64)));
+        panel("Open handles", 70.0, Unit::Count, series, None)
+    }
+
+    fn stalls(&self) -> Panel {
+        let title = "Delay of the probe, and stalls";
+        let limit = self.report.summary.header.budgets.stall.map(|stall| stall.as_micros() as f64);
+        let points = self.points(|vital| vital.probe_delay_ms.map(|ms| ms * 1e3));
+        let series = Series::line("delay", Ink::Amber, Stroke::Solid, points).filled();
+        let bars = self.stall_bars();
+        if series.is_empty() && bars.is_empty() {
+            return Panel::blank(title, "not measured: see what was watched, below");
+        }
+        let longest = bars.iter().map(|bar| bar.top).fold(highest(&series), f64::max);
+        let mut panel = panel(title, 100.0, Unit::Micros, series, limit);
+        panel.y = Axis::from_zero(longest.max(limits_end(&panel)), Unit::Micros, 3);
+        let stalls = Series { name: "stalls".to_owned(), ink: Ink::Bad, shape: Shape::Bars { bars, strength: 0.22 } };
+        panel.series.insert(0, stalls);
+        panel
+    }
+
+    /// Each stall as long and as high as it was.
+    fn stall_bars(&self) -> Vec<Bar> {
+        let bar = |from_us: u64, len_us: u64| {
+            let from = into_load(self.report, from_us as f64 / 1e6);
+            Bar { from, to: from + len_us as f64 / 1e6, base: 0.0, top: len_us as f64 }
+        };
+        let bars = self.report.timeline.stalls.iter().map(|stall| bar(stall.from_us, stall.len_us));
+        bars.filter(|bar| self.span.holds(bar.from)).collect()
+    }
+
+    fn points(&self, value: impl Fn(&VitalPoint) -> Option<f64>) -> Vec<(f64, Option<f64>)> {
+        let points = self.report.timeline.vitals.iter();
+        let points =
+            points.map(|vital| (into_load(self.report, vital.at_s), value(vital).filter(|value| value.is_finite())));
+        let points: Vec<_> = points.filter(|(at, _)| self.span.holds(*at)).collect();
+        peaks(&points, self.layout.points())
+    }
+}
+
+/// A panel of one line with the limit of its budget, which is only named when it is far out of reach.
+fn panel(title: &str, height: f64, unit: Unit, series: Series, limit: Option<f64>) -> Panel {
+    let highest = highest(&series);
+    let near = limit.filter(|limit| *limit <= highest * FAR);
+    let title = match limit {
+        Some(limit) if near.is_none() => format!("{title} (limit {}, far above)", unit.label(limit)),
+        Some(_) | None => title.to_owned(),
+    };
+    let mut panel =
+        Panel::new(title, height, Axis::from_zero(near.unwrap_or(0.0).max(highest), unit, (height / 35.0) as usize));
+    panel.series.push(series);
+    panel.limits = near.into_iter().map(|at| Limit { at, name: format!("limit {}", unit.label(at)) }).collect();
+    panel
+}
+
+fn highest(series: &Series) -> f64 {
+    match &series.shape {
+        Shape::Line { runs, .. } => runs.iter().flatten().map(|(_, value)| *value).fold(0.0, f64::max),
+        Shape::Bars { bars, .. } => bars.iter().map(|bar| bar.top).fold(0.0, f64::max),
+    }
+}
+
+fn limits_end(panel: &Panel) -> f64 {
+    panel.limits.iter().map(|limit| limit.at).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::fixture;
+
+    fn memory(limit: f64) -> Panel {
+        let series = Series::line("memory", Ink::Good, Stroke::Solid, [(0.0, Some(100.0))]);
+        panel("Memory", 120.0, Unit::Bytes, series, Some(limit))
+    }
+
+    #[test]
+    fn a_limit_within_reach_is_drawn_and_the_axis_holds_it() {
+        let near = memory(FAR * 100.0);
+        assert_eq!((near.title.as_str(), near.limits.len()), ("Memory", 1));
+        assert!(near.y.scale.holds(FAR * 100.0));
+    }
+
+    #[test]
+    fn a_limit_far_above_is_named_and_leaves_the_axis_to_the_series() {
+        let far = memory(FAR * 100.0 + 1.0);
+        assert_eq!((far.title.as_str(), far.limits.len()), ("Memory (limit 401 B, far above)", 0));
+        assert!(!far.y.scale.holds(FAR * 100.0));
+    }
+
+    #[test]
+    fn a_stall_is_as_high_as_it_is_long() {
+        let run = fixture::stampede();
+        let report = run.report();
+        let view = View { report: &report, span: Span::of(&report).unwrap(), layout: Layout::Wide };
+        let bars = view.stall_bars();
+        assert_eq!(bars.len(), run.timeline.stalls.len());
+        assert!(bars.iter().all(|bar| ((bar.to - bar.from) * 1e6 - bar.top).abs() < 1.0));
+    }
+
+    #[test]
+    fn a_probe_that_measured_nothing_leaves_a_word_and_no_plot() {
+        let mut run = fixture::calm();
+        run.timeline.vitals.iter_mut().for_each(|vital| vital.probe_delay_ms = None);
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("memory was measured") };
+        let stalls = figure.panels.last().unwrap();
+        assert!(stalls.series.is_empty() && stalls.blank.starts_with("not measured"));
+    }
+}

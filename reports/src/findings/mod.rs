@@ -1,0 +1,65 @@
+//! What a person can act on, each with its evidence. Pure rules over a summary and its timeline.
+
+mod render_stampede;
+mod throttle_storm;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Summary, Timeline};
+
+/// The rules that exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingId {
+    /// Memory and stalls rise with a burst of uploads or edits.
+    RenderStampede,
+    /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
+    ThrottleStorm,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The rule.
+    pub id: FindingId,
+    /// What happened and what to do, in words.
+    pub text: String,
+    /// The measured values it rests on, each a short phrase.
+    pub evidence: Vec<String>,
+}
+
+impl FindingId {
+    /// Its name in `summary.json` and in `expect`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RenderStampede => "render_stampede",
+            Self::ThrottleStorm => "throttle_storm",
+        }
+    }
+}
+
+/// Every rule that holds, each once.
+pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
+    let load_from_s = summary.header.load_us.0 as f64 / 1e6;
+    let rules = [render_stampede::find(timeline, load_from_s), throttle_storm::find(summary, timeline)];
+    rules.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_run_where_all_went_well_has_no_findings() {
+        let (summary, timeline) = fixture::summarised(fixture::rows());
+        assert_eq!(findings(&summary, &timeline), []);
+    }
+
+    #[test]
+    fn a_findings_name_is_the_one_in_files() {
+        for id in [FindingId::RenderStampede, FindingId::ThrottleStorm] {
+            assert_eq!(serde_json::to_value(id).unwrap(), id.name());
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! How the numbers were taken, in sentences: a report states this before it states a number.
+
+use crate::Value;
+use crate::recording::{Cores, Header};
+
+/// How the numbers were taken, a line for each thing that a doubting reader would ask.
+pub fn how_measured(header: &Header) -> Vec<String> {
+    let mut lines = vec![
+        "open loop: every act has its planned instant, whatever the system does, and response time runs from that instant".to_owned(),
+        "percentiles are over the acts that succeeded; latency budgets are judged over all planned acts, one that did not succeed ranking slowest".to_owned(),
+        plan(header),
+        cores(&header.cores),
+        connections(header),
+        machine(header),
+    ];
+    lines.extend(header.cores.note.clone());
+    lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
+    lines.extend(header.not_judged.as_ref().map(|why| format!("latency budgets are shown and not judged: {why}")));
+    lines
+}
+
+fn plan(header: &Header) -> String {
+    let planned = Value::Count(header.planned.values().sum());
+    let length = Value::Time(header.load_us.1.saturating_sub(header.load_us.0));
+    let digest: String = header.plan_digest.chars().take(12).collect();
+    format!("seed {}: {planned} acts planned over {length} (plan {digest})", header.seed)
+}
+
+fn cores(cores: &Cores) -> String {
+    let (system, rig) = (list(&cores.system), list(&cores.rig));
+    let shared = if cores.shared { ", a core in both" } else { "" };
+    format!("the system had {system}, the rig and its stub {rig}{shared}")
+}
+
+fn list(cores: &[u32]) -> String {
+    let numbers: Vec<String> = cores.iter().map(u32::to_string).collect();
+    match numbers.as_slice() {
+        [] => "no core of its own".to_owned(),
+        [only] => format!("core {only}"),
+        several => format!("cores {}", several.join(", ")),
+    }
+}
+
+fn connections(header: &Header) -> String {
+    let how = &header.how;
+    let [connect, answer, settle] =
+        [how.connect_timeout_ms, how.timeout_ms, how.settle_ms].map(|ms| Value::Time(ms * 1_000));
+    format!("{}; {connect} to connect, {answer} to answer, {settle} for deliveries to settle", how.connections)
+}
+
+fn machine(header: &Header) -> String {
+    let machine = &header.machine;
+    let memory = Value::Size(machine.memory_bytes);
+    let (cpus, cpu, os, kernel) = (machine.cpus, &machine.cpu, &machine.os, &machine.kernel);
+    format!("{cpus} x {cpu}, {memory}, {os} {kernel}, floodrig {}", header.versions.floodrig)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn a_doubting_reader_finds_seed_cores_timeouts_and_machine() {
+        let said = how_measured(&fixture::header()).join("\n");
+        for words in [
+            "seed 7: 300 acts planned over 10 s (plan c0ffee)",
+            "the system had core 1, the rig and its stub core 0",
+            "10 s to connect, 30 s to answer, 30 s for deliveries to settle",
+            "2 x Some CPU @ 2.50GHz, 8.0 GiB, Linux 6.8.0, floodrig 0.1.0",
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_departs_from_the_ideal_is_said() {
+        let mut header = fixture::header();
+        header.cores = Cores { shared: true, note: Some("1 core of 2".to_owned()), ..header.cores };
+        header.how.quick = true;
+        header.not_judged = Some("quick".to_owned());
+        let said = how_measured(&header).join("\n");
+        for words in ["a core in both", "1 core of 2", "the crowd was made smaller", "shown and not judged: quick"] {
+            assert!(said.contains(words), "{said}");
+        }
+    }
+}

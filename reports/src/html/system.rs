@@ -1,0 +1,85 @@
+//! The system under test: what it used, where it stood still, what it wrote and how it ended.
+
+use maud::{Markup, html};
+
+use crate::chart::time::into_load;
+use crate::chart::vitals;
+use crate::recording::{Event, EventKind};
+use crate::{Report, Value, tables};
+
+use super::plate::plate;
+use super::words;
+
+/// The section.
+pub(super) fn section(report: &Report<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "The system" }
+            (plate(|layout| vitals::chart(report, layout), "All processes of the system together. A stall is a probe left unanswered for longer than 50 ms over the run's median; the bars show how long each was."))
+            (words::facts(&tables::system(report.summary)))
+            @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
+            (last_words(report))
+            (events(report))
+            (messages(report))
+        }
+    }
+}
+
+/// What it wrote last, when it ended by itself.
+fn last_words(report: &Report<'_>) -> Markup {
+    let lines = report.summary.system.last_words();
+    html! {
+        @if !lines.is_empty() {
+            h3 { "Its last lines on stderr" }
+            pre { (lines.join("\n")) }
+        }
+    }
+}
+
+fn events(report: &Report<'_>) -> Markup {
+    html! {
+        @if !report.timeline.events.is_empty() {
+            h3 { "What happened when" }
+            div.scroll { table {
+                thead { tr { th.number { "time" } th { "event" } th { "" } } }
+                tbody { @for event in &report.timeline.events { (event_row(report, event)) } }
+            } }
+        }
+    }
+}
+
+fn event_row(report: &Report<'_>, event: &Event) -> Markup {
+    html! {
+        tr {
+            td.number { (format!("{:.1} s", into_load(report, event.at_us as f64 / 1e6))) }
+            th scope="row" { (kind(event.kind)) }
+            td { (event.text) }
+        }
+    }
+}
+
+fn kind(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::FirstThrottled => "first 429",
+        EventKind::Died => "died",
+        EventKind::LoadStarted => "load starts",
+        EventKind::LoadEnded => "load ends",
+        EventKind::Settled => "settled",
+        EventKind::Interrupted => "interrupted",
+        EventKind::RigLate => "rig late",
+        EventKind::Note => "note",
+    }
+}
+
+fn messages(report: &Report<'_>) -> Markup {
+    let messages = &report.summary.system.top_messages;
+    html! {
+        @if !messages.is_empty() {
+            h3 { "Commonest error lines" }
+            div.scroll { table {
+                thead { tr { th.number { "count" } th { "line, numbers folded" } } }
+                tbody { @for message in messages { tr { td.number { (Value::Count(message.count)) } td.code { (message.text) } } } }
+            } }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the run came to, in words, and every budget beneath.
+
+use maud::{Markup, html};
+
+use crate::verdict::headline;
+use crate::{BudgetLine, Report, Standing, Verdict};
+
+use super::words::{said, sentence};
+
+/// Verdict and budgets.
+pub(super) fn section(report: &Report<'_>) -> Markup {
+    html! {
+        section.verdict.(tone(report.verdict)) {
+            (in_words(report))
+            @for reason in further_reasons(report.verdict) { p { (sentence(reason)) } }
+            p.exit { "Exit code " (report.verdict.kind().exit_code()) }
+        }
+        (budgets(report))
+    }
+}
+
+/// The headline that every renderer shows: its kind as a heading, the rest beneath.
+pub(super) fn in_words(report: &Report<'_>) -> Markup {
+    let headline = headline(report.summary, report.verdict);
+    let (kind, words) = headline.split_once(": ").unwrap_or((&headline, ""));
+    html! {
+        h2.kind { span.sign aria-hidden="true" { (sign(report.verdict)) } (sentence(kind)) }
+        p.words { (sentence(words)) }
+    }
+}
+
+/// What a verdict's colour is named in the style. The words and the sign say the same.
+pub(super) fn tone(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "well",
+        Verdict::Broken(_) | Verdict::NotReady(_) | Verdict::Died(_) => "badly",
+        Verdict::Invalid(_) | Verdict::Failed(_) | Verdict::Partial => "unsure",
+    }
+}
+
+fn sign(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "✓",
+        Verdict::Broken(_) | Verdict::NotReady(_) | Verdict::Died(_) => "✕",
+        Verdict::Invalid(_) | Verdict::Failed(_) | Verdict::Partial => "?",
+    }
+}
+
+/// The headline holds the first reason only.
+fn further_reasons(verdict: &Verdict) -> &[String] {
+    match verdict {
+        Verdict::Invalid(reasons) => reasons.get(1..).unwrap_or_default(),
+        Verdict::Pass
+        | Verdict::Broken(_)
+        | Verdict::NotReady(_)
+        | Verdict::Died(_)
+        | Verdict::Failed(_)
+        | Verdict::Partial => &[],
+    }
+}
+
+fn budgets(report: &Report<'_>) -> Markup {
+    html! {
+        section {
+            h2 { "Budgets" }
+            @if report.budget_lines.is_empty() {
+                p.nothing { "The scenario sets no budgets: everything below is shown and nothing is judged." }
+            } @else {
+                table.budgets {
+                    thead { tr {
+                        th { "budget" } th.number { "at most" } th.number { "measured" } th.number { "of the limit" } th { "" }
+                    } }
+                    tbody { @for line in report.budget_lines { (row(line)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(line: &BudgetLine) -> Markup {
+    let (class, sign, word) = match line.standing {
+        Standing::Kept => ("well", "✓", "kept"),
+        Standing::Broken => ("badly", "✕", "broken"),
+        Standing::NotJudged(_) => ("unsure", "–", "not judged"),
+        Standing::Unmeasured(_) => ("unsure", "?", "not measured"),
+    };
+    html! {
+        tr {
+            th scope="row" { (line.series) }
+            td.number data-name="at most" { (line.limit) }
+            td.number data-name="measured" { (said(&line.value)) }
+            td.number.ratio { @if let Some(ratio) = line.ratio { (of_limit(ratio)) } }
+            td.state.(class) {
+                span.sign aria-hidden="true" { (sign) } (word)
+                @if let Some(why) = line.standing.why() { span.why { (why) } }
+            }
+        }
+    }
+}
+
+/// A share below twice the limit, a factor from there.
+fn of_limit(ratio: f64) -> String {
+    match ratio {
+        ..2.0 => format!("{:.0} %", ratio * 100.0),
+        ..10.0 => format!("{ratio:.1} ×"),
+        _ => format!("{ratio:.0} ×"),
+    }
+}

@@ -1,0 +1,198 @@
+//! `summary.json`: the numbers of one run, and the contract that scripts and CI read. Keys are added, never renamed.
+//! A value that was not measured is `null`; its key stays.
+
+mod acts;
+mod gather;
+mod quantiles;
+mod rig;
+mod system;
+mod telegram;
+
+pub use gather::summarise;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes};
+
+/// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// What was run and how; not part of `summary.json`.
+    #[serde(skip)]
+    pub header: Header,
+    /// Acts by name.
+    pub acts: BTreeMap<String, Act>,
+    /// The rig itself.
+    pub rig: Rig,
+    /// The system under test.
+    pub system: System,
+    /// Bot API calls.
+    pub telegram: Telegram,
+    /// What became visible in the chats.
+    pub deliveries: Deliveries,
+    /// What was watched.
+    pub observations: Observations,
+    /// Whether the recording was cut short or never sealed; not part of `summary.json` (the verdict says it).
+    #[serde(skip)]
+    pub partial: bool,
+    /// Why the system never became ready.
+    #[serde(skip)]
+    pub not_ready: Option<String>,
+    /// What the rig failed at.
+    #[serde(skip)]
+    pub failed: Option<String>,
+}
+
+/// One act. `ok` + `outcomes` = `planned`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Act {
+    /// Acts planned.
+    pub planned: u64,
+    /// Acts that succeeded.
+    pub ok: u64,
+    /// Acts that did not, by class.
+    pub outcomes: Outcomes,
+    /// Of the ok ones, those whose handshake needed SYN retransmits.
+    pub late_connect: u64,
+    /// Refused + reset + connect timeout + closed + timeout.
+    pub unserved: u64,
+    /// Requests per planned act.
+    pub amplification: Option<f64>,
+    /// From the planned instant, of the ok ones.
+    pub response_us: Quantiles,
+    /// From the send, of the ok ones.
+    pub service_us: Quantiles,
+    /// Waiting for the player's own previous act, of the ok ones.
+    pub blocked_us: Quantiles,
+    /// From the planned instant, of those that failed.
+    pub failed_response_us: Quantiles,
+    /// Response time over all planned acts, one that did not succeed ranking slowest: what budgets judge. `null` above the share that succeeded.
+    pub judged_us: Quantiles,
+}
+
+/// Quantiles of a merged histogram; all `null` but `count` when nothing was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "percentiles in microseconds")]
+pub struct Quantiles {
+    pub count: u64,
+    pub mean: Option<f64>,
+    pub p50: Option<u64>,
+    pub p90: Option<u64>,
+    pub p99: Option<u64>,
+    pub p999: Option<u64>,
+    pub max: Option<u64>,
+}
+
+/// The rig itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rig {
+    /// The rig's own lateness, of all acts sent.
+    pub lag_us: Lag,
+    /// Of the acts that were free to go, the share that left later than [`crate::recording::Sample::LATE`] or not at all.
+    pub late_share: Option<f64>,
+    /// The rig's CPU time for each request, the stub's left out.
+    pub cpu_us_per_request: Option<f64>,
+    /// The busiest second of the rig's cores, 0.0..=1.0.
+    pub core_busy: Option<f64>,
+    /// How busy the rig's cores were for five seconds on end, 0.0..=1.0.
+    pub core_busy_sustained: Option<f64>,
+    /// The share of the load's time that the host stole.
+    pub steal: Option<f64>,
+    /// Whether the rig and the system shared a core.
+    pub cores_shared: bool,
+    /// CPU seconds of the stub's thread.
+    pub stub_cpu_seconds: Option<f64>,
+    /// Rows and exemplars dropped because a queue was full.
+    pub dropped: u64,
+}
+
+/// Lag quantiles in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "percentiles")]
+pub struct Lag {
+    pub p50: Option<u64>,
+    pub p99: Option<u64>,
+    pub max: Option<u64>,
+}
+
+/// The system under test.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct System {
+    pub stderr_lines: Option<u64>,
+    pub stderr_errors: Option<u64>,
+    pub top_messages: Vec<Message>,
+    pub rss_peak_bytes: Option<u64>,
+    pub cpu_seconds: Option<f64>,
+    pub handles_peak: Option<u64>,
+    pub threads_peak: Option<u64>,
+    pub stall_max_ms: Option<f64>,
+    pub stalls: Option<u64>,
+    /// The probe's longest delay, a stall or not.
+    pub probe_delay_max_ms: Option<f64>,
+    pub listen_queue_peak: Option<u64>,
+    pub listen_overflows: Option<u64>,
+    pub pool_hint: Option<String>,
+    pub ending: Option<Ending>,
+    pub ready_after_ms: Option<u64>,
+}
+
+/// Bot API calls, all bots together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Telegram {
+    pub calls: u64,
+    pub accepted: u64,
+    pub throttled: u64,
+    pub calls_while_throttled: u64,
+    pub uploads: u64,
+    pub upload_bytes: u64,
+    pub peak_uploads_at_once: u64,
+    pub worst_second_sends: u64,
+    pub worst_second_accepted: u64,
+    pub worst_minute_group_sends: u64,
+    pub worst_minute_group_accepted: u64,
+    pub by_method: BTreeMap<String, MethodCounts>,
+    pub unmodelled: BTreeMap<String, u64>,
+}
+
+/// What became visible in the chats; counts are `null` when no act `shows` anything.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct Deliveries {
+    pub expected: Option<u64>,
+    pub delivered: Option<u64>,
+    pub late: Option<u64>,
+    pub lost: Option<u64>,
+    pub duplicated: Option<u64>,
+    pub latency_us: Quantiles,
+    pub staleness_ms: Staleness,
+}
+
+/// Staleness quantiles in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "percentiles")]
+pub struct Staleness {
+    pub p50: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: Option<f64>,
+}
+
+impl Summary {
+    /// Planned acts of every kind.
+    pub fn planned(&self) -> u64 {
+        self.acts.values().map(|act| act.planned).sum()
+    }
+
+    /// Planned acts that were not deliberately skipped.
+    pub fn taken(&self) -> u64 {
+        self.acts.values().map(|act| act.planned.saturating_sub(act.outcomes.skipped)).sum()
+    }
+
+    /// Whether any act did not succeed.
+    pub fn any_failed(&self) -> bool {
+        self.acts.values().any(|act| act.failed() > 0)
+    }
+}

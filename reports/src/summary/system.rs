@@ -1,0 +1,208 @@
+//! Vitals, stalls, log lines and the ending -> the system of a summary, tick by tick and as a whole.
+
+use std::collections::BTreeMap;
+
+use super::System;
+use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Stall, Vital};
+use crate::timeline::VitalPoint;
+
+/// Gathers what the vitals say of the system's whole process tree.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    ticks: u64,
+    last_at_us: u64,
+    cpu_us_by_pid: BTreeMap<u32, u64>,
+    rss_peak_bytes: u64,
+    handles_peak: u64,
+    threads_peak: u64,
+    listen_queue_peak: Option<u64>,
+    probe_delay_us: Option<u64>,
+    stalls: u64,
+    stall_max_us: u64,
+}
+
+/// What is known of the system only at the end.
+pub(super) struct Last {
+    pub(super) logs: Option<Logs>,
+    pub(super) ending: Option<Ending>,
+}
+
+impl Tree {
+    /// Takes one tick and gives its point on the charts.
+    pub(super) fn take(&mut self, vital: &Vital) -> VitalPoint {
+        let point = VitalPoint {
+            at_s: vital.at_us as f64 / 1e6,
+            rss_bytes: total(&vital.pids, |pid| pid.rss_bytes),
+            cpu: self.cores_busy(vital),
+            handles: total(&vital.pids, |pid| pid.handles),
+            threads: total(&vital.pids, |pid| pid.threads),
+            probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
+            listen_queue: vital.listen_queue,
+        };
+        self.ticks += 1;
+        self.last_at_us = vital.at_us;
+        self.raise_peaks(vital, &point);
+        point
+    }
+
+    pub(super) fn take_stall(&mut self, stall: Stall) {
+        self.stalls += 1;
+        self.stall_max_us = self.stall_max_us.max(stall.len_us);
+        self.probe_delay_us = self.probe_delay_us.max(Some(stall.len_us));
+    }
+
+    pub(super) fn take_probed(&mut self, probed: Probed) {
+        self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
+    }
+
+    /// The kernel keeps each process's own peak, which a tick may have missed.
+    fn raise_peaks(&mut self, vital: &Vital, point: &VitalPoint) {
+        let own_peak = vital.pids.iter().map(|pid| pid.hwm_bytes).max().unwrap_or(0);
+        self.rss_peak_bytes = self.rss_peak_bytes.max(point.rss_bytes).max(own_peak);
+        self.handles_peak = self.handles_peak.max(point.handles);
+        self.threads_peak = self.threads_peak.max(point.threads);
+        self.listen_queue_peak = self.listen_queue_peak.max(vital.listen_queue);
+        self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
+    }
+
+    /// Cores busy since the last tick; a process that has gone keeps what it had used.
+    fn cores_busy(&mut self, vital: &Vital) -> f64 {
+        let used: u64 = vital.pids.iter().map(|pid| self.cpu_since_last_tick(pid)).sum();
+        let passed = vital.at_us.saturating_sub(self.last_at_us);
+        if self.ticks == 0 || passed == 0 { 0.0 } else { used as f64 / passed as f64 }
+    }
+
+    fn cpu_since_last_tick(&mut self, pid: &PidVital) -> u64 {
+        let before = self.cpu_us_by_pid.insert(pid.pid, pid.cpu_us).unwrap_or(0);
+        pid.cpu_us.saturating_sub(before)
+    }
+
+    pub(super) fn summary(self, header: &Header, last: Last) -> System {
+        let watched = &header.observations;
+        let proc = self.ticks > 0 && Observations::is_active(&watched.proc);
+        let probed = self.ticks > 0 && watched.sees_stalls();
+        let queue = Observations::is_active(&watched.listen_queue);
+        let logs = last.logs;
+        System {
+            stderr_lines: logs.as_ref().map(|logs| logs.stderr_lines),
+            stderr_errors: logs.as_ref().map(|logs| logs.stderr_errors),
+            top_messages: logs.map(|logs| logs.top_messages).unwrap_or_default(),
+            rss_peak_bytes: proc.then_some(self.rss_peak_bytes),
+            cpu_seconds: proc.then(|| self.cpu_us_by_pid.values().sum::<u64>() as f64 / 1e6),
+            handles_peak: proc.then_some(self.handles_peak),
+            threads_peak: proc.then_some(self.threads_peak),
+            stall_max_ms: probed.then_some(self.stall_max_us as f64 / 1e3),
+            stalls: probed.then_some(self.stalls),
+            probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
+            listen_queue_peak: self.listen_queue_peak.filter(|_| queue),
+            listen_overflows: None,
+            pool_hint: None,
+            ending: last.ending,
+            ready_after_ms: header.ready_after_ms,
+        }
+    }
+}
+
+impl System {
+    /// Its commonest error lines, each with how often it came.
+    pub fn commonest_errors(&self) -> Vec<String> {
+        self.top_messages.iter().map(|message| format!("{} x {}", message.count, message.text)).collect()
+    }
+
+    /// How it ended by itself, if it did: the rig's own stop is never a crash.
+    pub fn own_ending(&self) -> Option<&Ending> {
+        let ending = self.ending.as_ref()?;
+        match ending.kind {
+            EndingKind::Stopped => None,
+            EndingKind::Exit | EndingKind::Signal => Some(ending),
+        }
+    }
+
+    /// The last lines on its stderr, when it ended by itself.
+    pub fn last_words(&self) -> &[String] {
+        self.own_ending().map_or(&[], |ending| &ending.stderr_tail)
+    }
+}
+
+fn total(pids: &[PidVital], of: impl Fn(&PidVital) -> u64) -> u64 {
+    pids.iter().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    const MIB: u64 = 1 << 20;
+
+    fn pid(pid: u32, rss_bytes: u64, cpu_us: u64) -> PidVital {
+        PidVital { pid, rss_bytes, hwm_bytes: rss_bytes, cpu_us, threads: 2, handles: 10, ..PidVital::default() }
+    }
+
+    fn tick(at_us: u64, pids: Vec<PidVital>) -> Vital {
+        Vital { at_us, pids, ..Vital::default() }
+    }
+
+    fn summary(tree: Tree) -> System {
+        tree.summary(&fixture::header(), Last { logs: None, ending: None })
+    }
+
+    #[test]
+    fn a_tree_is_summed_process_by_process() {
+        let mut tree = Tree::default();
+        let point = tree.take(&tick(0, vec![pid(1, 30 * MIB, 0), pid(2, 20 * MIB, 0)]));
+        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, 20, 4));
+        assert_eq!(summary(tree).rss_peak_bytes, Some(50 * MIB));
+    }
+
+    #[test]
+    fn a_peak_between_two_ticks_is_known_from_the_kernel() {
+        let mut tree = Tree::default();
+        tree.take(&tick(0, vec![PidVital { hwm_bytes: 90 * MIB, ..pid(1, 30 * MIB, 0) }]));
+        assert_eq!(summary(tree).rss_peak_bytes, Some(90 * MIB));
+    }
+
+    #[test]
+    fn cpu_is_what_was_used_since_the_last_tick_and_outlives_its_process() {
+        let mut tree = Tree::default();
+        tree.take(&tick(1_000_000, vec![pid(1, 0, 700_000), pid(2, 0, 300_000)]));
+        let point = tree.take(&tick(1_100_000, vec![pid(1, 0, 750_000)]));
+        assert!((point.cpu - 0.5).abs() < 1e-9);
+        assert!((summary(tree).cpu_seconds.unwrap() - 1.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_longest_stall_counts_and_an_unstalled_system_has_none() {
+        let mut tree = Tree::default();
+        tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
+        let calm = Tree { cpu_us_by_pid: BTreeMap::new(), ..tree };
+        let mut stalled = Tree { ticks: 1, ..Tree::default() };
+        stalled.take_stall(Stall { from_us: 0, len_us: 80_000 });
+        stalled.take_stall(Stall { from_us: 0, len_us: 60_000 });
+        let calm = summary(calm);
+        assert_eq!((calm.stalls, calm.stall_max_ms, calm.probe_delay_max_ms), (Some(0), Some(0.0), Some(20.0)));
+        let stalled = summary(stalled);
+        assert_eq!(
+            (stalled.stalls, stalled.stall_max_ms, stalled.probe_delay_max_ms),
+            (Some(2), Some(80.0), Some(80.0))
+        );
+    }
+
+    #[test]
+    fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
+        let mut tree = Tree::default();
+        tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
+        tree.take_probed(Probed { longest_delay_us: Some(45_000) });
+        assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
+    }
+
+    #[test]
+    fn an_inactive_observation_leaves_nothing_not_zero() {
+        let mut header = fixture::header();
+        header.observations = Observations::default();
+        let mut tree = Tree::default();
+        tree.take(&Vital { listen_queue: Some(3), probe_delay_us: Some(9), ..tick(0, vec![pid(1, MIB, 1)]) });
+        let system = tree.summary(&header, Last { logs: None, ending: None });
+        assert_eq!(System { ready_after_ms: header.ready_after_ms, ..System::default() }, system);
+    }
+}

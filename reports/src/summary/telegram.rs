@@ -1,0 +1,48 @@
+//! Calls and deliveries, interval by interval, added up.
+
+use super::{Deliveries, Quantiles, Staleness, Telegram};
+use crate::recording::{CallInterval, DeliveryInterval};
+
+impl Telegram {
+    pub(super) fn take(&mut self, calls: &CallInterval) {
+        for (method, counts) in &calls.by_method {
+            self.calls += counts.calls;
+            self.accepted += counts.accepted();
+            self.throttled += counts.throttled;
+            self.by_method.entry(method.clone()).or_default().merge(*counts);
+        }
+        for (method, count) in &calls.unmodelled {
+            *self.unmodelled.entry(method.clone()).or_default() += count;
+        }
+        self.calls_while_throttled += calls.calls_while_throttled;
+        self.uploads += calls.uploads;
+        self.upload_bytes += calls.upload_bytes;
+        self.raise_peaks(calls);
+    }
+
+    fn raise_peaks(&mut self, calls: &CallInterval) {
+        self.peak_uploads_at_once = self.peak_uploads_at_once.max(calls.uploads_at_once);
+        self.worst_second_sends = self.worst_second_sends.max(calls.worst_second_sends);
+        self.worst_second_accepted = self.worst_second_accepted.max(calls.worst_second_accepted);
+        self.worst_minute_group_sends = self.worst_minute_group_sends.max(calls.worst_minute_group_sends);
+        self.worst_minute_group_accepted = self.worst_minute_group_accepted.max(calls.worst_minute_group_accepted);
+    }
+}
+
+impl Deliveries {
+    /// What all intervals together say, if deliveries were watched.
+    pub(super) fn of(all: &DeliveryInterval, watched: bool) -> Self {
+        if !watched {
+            return Self::default();
+        }
+        Self {
+            expected: Some(all.expected),
+            delivered: Some(all.delivered),
+            late: Some(all.late),
+            lost: Some(all.lost),
+            duplicated: Some(all.duplicated),
+            latency_us: Quantiles::of(&all.latency),
+            staleness_ms: Staleness::of(&all.staleness),
+        }
+    }
+}

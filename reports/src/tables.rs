@@ -1,0 +1,187 @@
+//! The numbers of a run as tables of text, for every renderer that shows tables: so all show the same.
+
+use crate::Value;
+use crate::compare::Comparison;
+use crate::summary::{Act, Summary};
+use crate::verdict::{budget_lines, ending_words};
+
+/// A table. The first column names, the next ones hold values, and the rest say something in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// One for each column.
+    pub head: Vec<String>,
+    /// How many columns after the first hold values.
+    pub values: usize,
+    /// As long as the head each.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(title: &str, head: &[&str], rows: Vec<Vec<String>>) -> Self {
+        let head: Vec<String> = head.iter().map(|text| (*text).to_owned()).collect();
+        Self { title: title.to_owned(), values: head.len() - 1, head, rows }
+    }
+
+    fn ending_in_words(self) -> Self {
+        Self { values: self.values - 1, ..self }
+    }
+
+    /// Two columns: a name and its value.
+    fn of_values(title: &str, values: &[(&str, String)]) -> Self {
+        let rows = values.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+        Self::new(title, &["", "value"], rows)
+    }
+}
+
+/// Every budget with its value.
+pub fn budgets(summary: &Summary) -> Table {
+    let row = |line: crate::BudgetLine| {
+        let ratio = line.ratio.map(|ratio| Value::Share(ratio).to_string()).unwrap_or_default();
+        let standing = match line.standing.why() {
+            Some(why) => format!("{}: {why}", line.standing.word()),
+            None => line.standing.word().to_owned(),
+        };
+        vec![line.series, line.limit, line.value, ratio, standing]
+    };
+    let rows = budget_lines(summary).into_iter().map(row).collect();
+    Table::new("Budgets", &["budget", "at most", "measured", "of the limit", "verdict"], rows).ending_in_words()
+}
+
+/// All key figures, budgets left out.
+pub fn figures(summary: &Summary) -> Vec<Table> {
+    let failures = failures(summary);
+    let tables = [acts(summary), failures, system(summary), telegram(summary), deliveries(summary), rig(summary)];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
+/// A comparison, series by series.
+pub fn comparison(comparison: &Comparison) -> Table {
+    let head = ["", &comparison.baseline, &comparison.candidate, "change"];
+    let row = |pair: &crate::compare::Pair| {
+        vec![pair.series.clone(), pair.baseline.clone(), pair.candidate.clone(), pair.change.clone()]
+    };
+    let title = format!("{} against {}", comparison.baseline, comparison.candidate);
+    Table::new(&title, &head, comparison.series.iter().map(row).collect()).ending_in_words()
+}
+
+/// In the order of the scenario.
+pub(crate) fn in_order(summary: &Summary) -> impl Iterator<Item = (&String, &Act)> {
+    summary.header.acts.iter().filter_map(|name| summary.acts.get_key_value(name))
+}
+
+pub(crate) fn acts(summary: &Summary) -> Table {
+    let head = ["act", "planned", "ok", "not ok", "p50", "p90", "p99", "p99.9", "max", "p99 of all planned"];
+    let row = |(name, act): (&String, &Act)| {
+        let response = &act.response_us;
+        let quantiles = [response.p50, response.p90, response.p99, response.p999, response.max];
+        let counts = [act.planned, act.ok, act.outcomes.total()].map(Value::Count);
+        let values = counts.into_iter().chain(quantiles.map(Value::quantile)).chain([act.judged_p99()]);
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    Table::new("Response time of the acts that succeeded", &head, in_order(summary).map(row).collect())
+}
+
+/// Only the classes that occurred.
+fn failures(summary: &Summary) -> Table {
+    let mut rows = Vec::new();
+    for (name, act) in in_order(summary) {
+        let late = ("late_connect (succeeded)", act.late_connect);
+        let occurred = act.outcomes.named().into_iter().chain([late]).filter(|(_, count)| *count > 0);
+        rows.extend(
+            occurred.map(|(class, count)| vec![name.clone(), class.to_owned(), Value::Count(count).to_string()]),
+        );
+    }
+    Table::new("What did not succeed", &["act", "outcome", "acts"], rows)
+}
+
+pub(crate) fn system(summary: &Summary) -> Table {
+    let system = &summary.system;
+    let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
+    let ready = system.ready_after_ms.map(|ms| ms as f64);
+    let mut values = vec![
+        ("ready after", Value::millis(ready).to_string()),
+        ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
+        ("CPU time", Value::millis(seconds).to_string()),
+        ("most handles", Value::count(system.handles_peak).to_string()),
+        ("most threads", Value::count(system.threads_peak).to_string()),
+        ("stalls", Value::count(system.stalls).to_string()),
+        ("longest stall", Value::millis(system.stall_max_ms).to_string()),
+        ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
+        ("longest listen queue", Value::count(system.listen_queue_peak).to_string()),
+        ("lines on stderr", Value::count(system.stderr_lines).to_string()),
+        ("error lines", Value::count(system.stderr_errors).to_string()),
+    ];
+    values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
+    Table::of_values("The system", &values)
+}
+
+fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
+    match ending.kind {
+        crate::recording::EndingKind::Stopped => "when the rig stopped it".to_owned(),
+        crate::recording::EndingKind::Exit | crate::recording::EndingKind::Signal => {
+            ending_words(ending, summary.header.load_us.0)
+        }
+    }
+}
+
+pub(crate) fn telegram(summary: &Summary) -> Table {
+    let telegram = &summary.telegram;
+    let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
+    let values = [
+        ("calls", of_which(telegram.calls, telegram.accepted)),
+        ("429s", Value::Count(telegram.throttled).to_string()),
+        ("calls while throttled", Value::Count(telegram.calls_while_throttled).to_string()),
+        ("uploads", format!("{} ({})", Value::Count(telegram.uploads), Value::Size(telegram.upload_bytes))),
+        ("uploads at once", Value::Count(telegram.peak_uploads_at_once).to_string()),
+        ("sends in the fullest second", of_which(telegram.worst_second_sends, telegram.worst_second_accepted)),
+        (
+            "sends to one group in the fullest minute",
+            of_which(telegram.worst_minute_group_sends, telegram.worst_minute_group_accepted),
+        ),
+    ];
+    Table::of_values("Telegram", &values)
+}
+
+pub(crate) fn deliveries(summary: &Summary) -> Table {
+    let deliveries = &summary.deliveries;
+    if deliveries.expected.is_none() {
+        return Table::of_values("Deliveries", &[]);
+    }
+    let staleness = &deliveries.staleness_ms;
+    let values = [
+        ("expected", Value::count(deliveries.expected).to_string()),
+        ("delivered", Value::count(deliveries.delivered).to_string()),
+        ("late", Value::count(deliveries.late).to_string()),
+        ("lost", Value::count(deliveries.lost).to_string()),
+        ("duplicated", Value::count(deliveries.duplicated).to_string()),
+        ("time to delivery p50", Value::quantile(deliveries.latency_us.p50).to_string()),
+        ("time to delivery p99", Value::quantile(deliveries.latency_us.p99).to_string()),
+        ("staleness p50", staleness_of(staleness.p50).to_string()),
+        ("staleness p99", staleness_of(staleness.p99).to_string()),
+        ("staleness max", staleness_of(staleness.max).to_string()),
+    ];
+    Table::of_values("Deliveries", &values)
+}
+
+/// Deliveries were watched, so a quantile that is not there had nothing to count.
+fn staleness_of(ms: Option<f64>) -> Value {
+    ms.map_or(Value::Absent, |ms| Value::millis(Some(ms)))
+}
+
+pub(crate) fn rig(summary: &Summary) -> Table {
+    let rig = &summary.rig;
+    let per_request = rig.cpu_us_per_request.map(|us| us / 1e3);
+    let values = [
+        ("lag p50", Value::quantile(rig.lag_us.p50).to_string()),
+        ("lag p99", Value::quantile(rig.lag_us.p99).to_string()),
+        ("lag max", Value::quantile(rig.lag_us.max).to_string()),
+        ("sent more than 50 ms late", Value::share(rig.late_share).to_string()),
+        ("cores busy in the busiest second", Value::share(rig.core_busy).to_string()),
+        ("time stolen by the host", Value::share(rig.steal).to_string()),
+        ("CPU time per request", Value::millis(per_request).to_string()),
+        ("rows dropped", Value::Count(rig.dropped).to_string()),
+    ];
+    Table::of_values("The rig itself", &values)
+}
