@@ -56,7 +56,7 @@ const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// It runs on one thread of its own, which inherits the caller's affinity.
 pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
     listener.set_nonblocking(true)?;
-    if limits.upload_bytes_per_second.is_some() {
+    if limits.upload_bytes_per_second.is_some() || limits.upload_bytes_per_second_in_all.is_some() {
         buffer_like_a_network(&listener)?;
     }
     let address = listener.local_addr()?;

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::intake::{self, Intake, Unread};
 use super::route::{Route, route};
-use super::{Shared, polling};
+use super::{Shared, absorbing, gate, polling};
 use crate::answer::{self, Done, Refusal};
 use crate::call::{Call, Decoder};
 use crate::catalogue;
@@ -32,12 +32,13 @@ pub(super) async fn answer(State(shared): State<Arc<Shared>>, request: Request<B
     }
 }
 
-async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
+async fn called(shared: &Arc<Shared>, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
     match read(shared, bot, request).await {
         Ok(intake) => {
             let method = if name.is_empty() { intake.params.given("method").unwrap_or_default() } else { name };
             let Some(method) = catalogue::method(method) else {
-                return after(Duration::ZERO, Err(Refusal::no_such_method())).await;
+                let takes = shared.telegram().answer_time();
+                return after(takes, Err(Refusal::no_such_method())).await;
             };
             let Intake { params, upload } = intake;
             let response = act(shared, Call { bot, method, params, begun }).await;
@@ -72,21 +73,19 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
     intake::read(shared, bot, decoder, body).await
 }
 
-/// The call is answered when it arrives; its answer then travels for as long as answers take.
-async fn act(shared: &Shared, call: Call) -> Response<Body> {
+/// The call is answered when it arrives, or has waited; its answer then travels for as long as answers take.
+async fn act(shared: &Arc<Shared>, call: Call) -> Response<Body> {
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
-    let (answer, takes) = {
-        let mut telegram = shared.telegram();
-        let now = shared.clock.now();
-        let answer = telegram.answer(&call, now, shared.clock.unix(now));
-        if telegram.inboxes.has_stirred() {
-            shared.post.notify_one();
-        }
-        (answer, telegram.answer_time())
+    let pass = match gate::pass(shared, &call).await {
+        Ok(pass) => pass,
+        Err(refusal) => return after(Duration::ZERO, Err(refusal)).await,
     };
-    after(takes, answer).await
+    let (answer, takes) = absorbing::answered(shared, call).await;
+    let response = after(takes, answer).await;
+    drop(pass);
+    response
 }
 
 /// The bytes of a file.

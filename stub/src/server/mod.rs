@@ -3,7 +3,9 @@
 //! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
 //! names in title case, half-closed clients answered, large heads taken.
 
+pub(crate) mod absorbing;
 mod answering;
+mod gate;
 mod intake;
 mod polling;
 mod route;
@@ -11,6 +13,7 @@ mod route;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use absorbing::Errands;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -31,6 +34,12 @@ pub(crate) struct Shared {
     pub(crate) keeping: Keeping,
     /// Rings when there may be something to post to a webhook.
     pub(crate) post: Notify,
+    /// Calls that wait for room.
+    errands: Errands,
+    /// Short waits are waited out here.
+    absorbs: bool,
+    /// Calls pass a gateway that sheds.
+    sheds: bool,
     telegram: Mutex<Telegram>,
 }
 
@@ -44,7 +53,9 @@ const BREATH: Duration = Duration::from_millis(20);
 impl Shared {
     pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
         let keeping = Keeping::bounded(MOST_BYTES);
-        Self { clock, keeping, post: Notify::new(), telegram: Mutex::new(telegram) }
+        let (absorbs, sheds) = (telegram.limits.absorb_short_waits, telegram.limits.gateway_shedding);
+        let (post, errands) = (Notify::new(), Errands::default());
+        Self { clock, keeping, post, errands, absorbs, sheds, telegram: Mutex::new(telegram) }
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
@@ -59,7 +70,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
     let router = Router::new().fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
     let mut connections = JoinSet::new();
-    connections.spawn(postman::run(shared));
+    connections.spawn(postman::run(shared.clone()));
     loop {
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
@@ -71,6 +82,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
             Some(_) = connections.join_next() => {}
         }
     }
+    shared.errands.end();
 }
 
 async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {

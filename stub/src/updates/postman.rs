@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::hook::{Delivery, Outcome};
 use crate::call::{Call, Decoder, Keeping};
 use crate::catalogue;
-use crate::server::Shared;
+use crate::server::{Shared, absorbing};
 
 type Poster = Client<HttpConnector, Full<Bytes>>;
 
@@ -106,14 +106,13 @@ fn in_words(error: &hyper_util::client::legacy::Error) -> String {
     if error.is_connect() { "Connection refused".to_owned() } else { "Webhook connection closed".to_owned() }
 }
 
-fn settle(shared: &Shared, posted: Posted) {
-    let mut telegram = shared.telegram();
+fn settle(shared: &Arc<Shared>, posted: Posted) {
     let now = shared.clock.now();
-    telegram.posted(now, &posted.delivery, &posted.outcome);
+    shared.telegram().posted(now, &posted.delivery, &posted.outcome);
     let Some((content_type, body)) = posted.reply else { return };
     if let Some(call) = call_in_reply(posted.delivery.bot, now, content_type.as_deref(), &body) {
         // Its result goes nowhere, as at Telegram; the journal has it.
-        drop(telegram.answer(&call, now, shared.clock.unix(now)));
+        absorbing::make(shared, call);
     }
 }
 

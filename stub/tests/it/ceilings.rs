@@ -1,5 +1,6 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
+use floodrig_stub::{Family, Limits, Profile};
 use serde_json::json;
 
 use crate::client::{Client, quick, stub};
@@ -78,5 +79,33 @@ fn what_was_sent_is_counted_by_method_and_by_window() {
 
 #[test]
 fn the_ceilings_are_told_in_words() {
-    assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second");
+    assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second (core.telegram.org/bots/faq)");
+}
+
+#[test]
+fn a_profile_without_ceilings_refuses_nothing() {
+    let stub = stub(Limits { answer_time: quick().answer_time, ..Limits::of(Profile::Off) });
+    let burst = Client::of(&stub).burst("sendMessage", &vec![json!({ "chat_id": -5, "text": "a" }); 100]);
+    assert!(burst.iter().all(|response| response.status == 200));
+}
+
+#[test]
+fn other_families_count_when_they_are_told_to() {
+    let counts = vec![Family::Deletes];
+    let stub = stub(Limits { group_sends_per_minute: 1, counts, ..quick() });
+    let mut client = Client::of(&stub);
+    for _ in 0..3 {
+        client.result("sendMessage", &json!({ "chat_id": -5, "text": "a" }));
+    }
+    client.result("deleteMessage", &json!({ "chat_id": -5, "message_id": 1 }));
+    assert_eq!(client.call("deleteMessage", &json!({ "chat_id": -5, "message_id": 2 })).status, 429);
+    assert_eq!(stub.take_interval().throttled_by["group"], 1);
+}
+
+#[test]
+fn a_broadcast_that_is_paid_for_goes_beyond_thirty_a_second() {
+    let stub = stub(Limits { paid_sends_per_second: 1000, ..quick() });
+    let send = |user| json!({ "chat_id": user, "text": "a", "allow_paid_broadcast": true });
+    let sends: Vec<_> = (1..=100).map(send).collect();
+    assert!(Client::of(&stub).burst("sendMessage", &sends).iter().all(|response| response.status == 200));
 }

@@ -8,5 +8,6 @@ mod files;
 mod messages;
 mod updates;
 mod uploads;
+mod waits;
 mod webhooks;
 mod wire;
