@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
@@ -68,13 +67,11 @@ pub(crate) struct Refusal {
     pub(crate) code: u16,
     pub(crate) description: Cow<'static, str>,
     pub(crate) retry_after: Option<u32>,
-    /// Not refused yet: it is to be tried again after this wait.
-    pub(crate) held: Option<Duration>,
 }
 
 impl Refusal {
     fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, description: description.into(), retry_after: None, held: None }
+        Self { code, description: description.into(), retry_after: None }
     }
 
     /// 400; the prefix is added.
@@ -108,11 +105,6 @@ impl Refusal {
     /// 403; the prefix is added.
     pub(crate) fn forbidden(says: impl AsRef<str>) -> Self {
         Self::new(403, format!("Forbidden: {}", says.as_ref()))
-    }
-
-    /// No answer yet, but a wait after which the call comes again.
-    pub(crate) fn held(wait: Duration) -> Self {
-        Self { held: Some(wait), ..Self::too_many(1) }
     }
 
     pub(crate) fn conflict(says: &str) -> Self {
@@ -153,7 +145,7 @@ pub(crate) fn body(answer: Result<Done, &Refusal>) -> Vec<u8> {
 }
 
 fn refused(refusal: &Refusal) -> String {
-    let Refusal { code, description, retry_after, held: _ } = refusal;
+    let Refusal { code, description, retry_after } = refusal;
     let description = Json::of(description);
     let description = description.as_str();
     match retry_after {

@@ -46,6 +46,8 @@ pub struct CallCounts {
     pub worst_minute_group_accepted: u64,
     /// Calls to methods answered by their declared type alone.
     pub unmodelled: BTreeMap<&'static str, u64>,
+    /// Calls answered 429, by the rule that did it, as the ceilings name it.
+    pub throttled_by: BTreeMap<String, u64>,
     /// When the first 429 of the run was answered, since the epoch.
     pub first_throttled: Option<Duration>,
     /// Sightings dropped because their listener was too slow, so far in the run.
@@ -96,6 +98,7 @@ pub(crate) struct Journal {
     sent: VecDeque<Sent>,
     sent_so_far: u64,
     unmodelled: HashMap<MethodId, u64>,
+    throttled_by: BTreeMap<String, u64>,
     uploads: u64,
     upload_bytes: u64,
     first_throttled: Option<Duration>,
@@ -112,6 +115,14 @@ impl Journal {
         }
         if status == 429 {
             self.first_throttled.get_or_insert(at);
+        }
+    }
+
+    /// Notes which rule a call broke.
+    pub(crate) fn throttled_by(&mut self, rule: &str) {
+        match self.throttled_by.get_mut(rule) {
+            Some(calls) => *calls += 1,
+            None => drop(self.throttled_by.insert(rule.to_owned(), 1)),
         }
     }
 
@@ -175,6 +186,7 @@ impl Journal {
         let unmodelled = self.unmodelled.drain().map(|(method, calls)| (method.name(), calls));
         CallCounts {
             unmodelled: unmodelled.collect(),
+            throttled_by: std::mem::take(&mut self.throttled_by),
             by_method: called.map(|(method, counts)| (method.name(), counts)).collect(),
             uploads: std::mem::take(&mut self.uploads),
             upload_bytes: std::mem::take(&mut self.upload_bytes),

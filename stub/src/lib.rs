@@ -1,12 +1,12 @@
 //! A Telegram that says no: the Bot API with the ceilings that real bots meet.
 //!
 //! Invariants: this crate depends on nothing else of the workspace and never learns what a scenario is;
-//! `throttle`, `uploads`, `entities` and the webhook's schedule are pure (`now` and chance are arguments);
+//! `throttle`, `gateway`, `uploads`, `entities` and the webhook's schedule are pure (`now` and chance are arguments);
 //! every recorded time is a duration since the caller's epoch; memory is bounded whatever a bot sends.
 //!
 //! A map, in the order that a call passes: `server` reads it from its socket, `call` from its encoding,
-//! `catalogue` knows its method, `methods` do what it asks for in the `world` unless the `throttle` refuses,
-//! `answer` says so, the `journal` counts it. `updates` go the other way.
+//! `catalogue` knows its method, `faults` may strike it and the `gateway` shed it, `methods` do what it asks for in
+//! the `world` unless the `throttle` refuses, `answer` says so, the `journal` counts it. `updates` go the other way.
 
 mod answer;
 mod call;
@@ -14,6 +14,7 @@ mod catalogue;
 mod clock;
 mod entities;
 mod faults;
+mod gateway;
 mod journal;
 mod limits;
 mod methods;
@@ -29,6 +30,6 @@ mod world;
 
 pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::{AlbumWeight, Limits, Profile, UnknownChats, spread};
+pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
 pub use users::UserAction;

@@ -15,7 +15,6 @@ use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
 use crate::limits::Limits;
 use crate::server::{self, Shared};
-use crate::telegram::Telegram;
 use crate::users::UserAction;
 use crate::{catalogue, token};
 
@@ -57,12 +56,12 @@ const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// It runs on one thread of its own, which inherits the caller's affinity.
 pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
     listener.set_nonblocking(true)?;
-    if limits.upload_bytes_per_second.is_some() {
+    if limits.upload_bytes_per_second.is_some() || limits.upload_bytes_per_second_in_all.is_some() {
         buffer_like_a_network(&listener)?;
     }
     let address = listener.local_addr()?;
     let ceilings = limits.describe();
-    let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
+    let shared = Arc::new(Shared::new(Clock::since(epoch), limits, seed));
     let (stop, stopped) = watch::channel(false);
     let (tell_id, id) = mpsc::sync_channel(1);
     let (tell_end, ended) = mpsc::sync_channel(1);

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
 use crate::faults::{Faults, Strike, Then};
+use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
-use crate::throttle::Throttle;
+use crate::throttle::{Lines, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
 use crate::world::{Found, Shown, World};
@@ -20,9 +21,11 @@ use crate::world::{Found, Shown, World};
 /// The stub's state.
 #[derive(Debug)]
 pub(crate) struct Telegram {
-    limits: Limits,
+    pub(crate) limits: Limits,
     pub(crate) world: World,
     pub(crate) throttle: Throttle,
+    pub(crate) lines: Lines,
+    pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
@@ -30,12 +33,26 @@ pub(crate) struct Telegram {
     random: ChaCha8Rng,
 }
 
+/// How long a call may wait in place of being refused.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Patience {
+    pub(crate) seconds: u32,
+    /// It has waited, and is tried again.
+    pub(crate) again: bool,
+}
+
+/// What came of trying a call.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    Answered(Result<Done, Refusal>),
+    /// It has done nothing yet and is to be tried again in so many seconds.
+    Held {
+        seconds: u32,
+    },
+}
+
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
-
-/// The server retries by itself for so long (`total_timeout_limit`, `NetQueryCreator.cpp` of
-/// <https://github.com/tdlib/td>).
-const LONGEST_HELD: Duration = Duration::from_secs(8);
 /// How many messages one read of what was sent shows.
 const MOST_SHOWN: usize = 1000;
 
@@ -44,6 +61,8 @@ impl Telegram {
         Self {
             world: World::new(),
             throttle: Throttle::new(&limits),
+            lines: Lines::default(),
+            gateway: Gateway::default(),
             uploads: Uploads::new(&limits),
             inboxes: Inboxes::default(),
             journal: Journal::default(),
@@ -53,14 +72,22 @@ impl Telegram {
         }
     }
 
-    /// Does what a call asks for, or refuses it, and counts it.
-    pub(crate) fn answer(&mut self, call: &Call, now: Duration, date: i64) -> Result<Done, Refusal> {
+    /// Does what a call asks for, or refuses it, and counts it; unless it has the patience to wait.
+    pub(crate) fn attempt(&mut self, call: &Call, now: Duration, date: i64, patience: Patience) -> Attempt {
         self.meet(call.bot);
-        let answer = methods::answer(&mut Turn { call, telegram: self, now, date });
-        if answer.as_ref().err().is_none_or(|refusal| refusal.held.is_none()) {
-            self.journal.answered(now, call.method, status(&answer));
+        let mut turn = Turn { call, telegram: self, now, date, patience, held: None };
+        let answer = methods::answer(&mut turn);
+        if let Some(seconds) = turn.held {
+            return Attempt::Held { seconds };
         }
-        answer
+        self.journal.answered(now, call.method, status(&answer));
+        Attempt::Answered(answer)
+    }
+
+    /// Counts a call that was refused before it was tried.
+    pub(crate) fn throttled(&mut self, call: &Call, now: Duration, by: &str) {
+        self.journal.throttled_by(by);
+        self.journal.answered(now, call.method, 429);
     }
 
     /// Answers a getUpdates or parks it.
@@ -111,6 +138,7 @@ impl Telegram {
     /// Puts an update into a bot's inbox; its id, unless the bot does not want it.
     pub(crate) fn push_update(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
         self.meet(bot);
+        self.gateway.note_update(now, bot);
         self.inboxes.push(now, bot, kind, update)
     }
 
@@ -119,17 +147,24 @@ impl Telegram {
         self.draw(|limits| limits.answer_time.clone())
     }
 
+    /// How long the answer to that call takes: an upload has to be sent on first.
+    pub(crate) fn travel_time(&mut self, call: &Call) -> Duration {
+        let answer_time = self.answer_time();
+        if call.params.file_bytes().is_none() {
+            return answer_time;
+        }
+        answer_time + self.draw(|limits| limits.upload_time.clone())
+    }
+
     /// Takes a slot for an upload.
     pub(crate) fn begin_upload(&mut self, bot: i64) -> Result<(), Refusal> {
-        match self.uploads.begin(bot) {
-            Ok(()) => {
-                self.journal.upload_begun();
-                Ok(())
-            }
-            Err(NoSlot) => {
-                Err(Refusal::too_many(self.draw(|limits| limits.upload_retry_after.clone()).as_secs().max(1) as u32))
-            }
+        if self.uploads.begin(bot) == Err(NoSlot) {
+            self.journal.throttled_by("uploads at once");
+            let wait = self.draw(|limits| limits.upload_retry_after.clone());
+            return Err(Refusal::too_many(wait.as_secs().max(1) as u32));
         }
+        self.journal.upload_begun();
+        Ok(())
     }
 
     /// When the next bytes of an upload will have been carried.
@@ -153,21 +188,16 @@ impl Telegram {
 
     /// The counts since the last time.
     pub(crate) fn take_interval(&mut self) -> CallCounts {
-        let worst = self.throttle.worst();
+        let (second, minute) = (self.throttle.fullest_second(), self.throttle.fullest_minute());
         CallCounts {
             calls_while_throttled: self.throttle.take_while_throttled(),
             uploads_at_once: self.uploads.take_peak(),
-            worst_second_sends: u64::from(worst.second_attempts),
-            worst_second_accepted: u64::from(worst.second_accepted),
-            worst_minute_group_sends: u64::from(worst.minute_attempts),
-            worst_minute_group_accepted: u64::from(worst.minute_accepted),
+            worst_second_sends: u64::from(second.attempts),
+            worst_second_accepted: u64::from(second.accepted),
+            worst_minute_group_sends: u64::from(minute.attempts),
+            worst_minute_group_accepted: u64::from(minute.accepted),
             ..self.journal.take()
         }
-    }
-
-    /// How long a call may be held in place of a 429.
-    pub(crate) fn patience(&self) -> Duration {
-        if self.limits.absorb_short_waits { LONGEST_HELD } else { Duration::ZERO }
     }
 
     /// How many messages an album of that many items counts as.

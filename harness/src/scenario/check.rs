@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use floodrig_reports::Budgets;
+use floodrig_stub::Limits;
 use toml::de::{DeTable, DeValue};
 
 use super::complaint::{Complaint, did_you_mean, settle};
@@ -39,7 +40,10 @@ pub(super) fn scenario(
     enough_indices(&crowd, &journeys, &top("crowd"), &mut complaints);
     budgets(&file.budgets, &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
-    units(&top("telegram").key("upload_bytes_per_second"), &mut complaints);
+    for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
+        units(&top("telegram").key(rate), &mut complaints);
+    }
+    rules(&file.telegram, &top("telegram").key("rules"), &mut complaints);
     let scenario = Scenario {
         name: file.name,
         about: file.about,
@@ -151,6 +155,18 @@ fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints:
         for (key, at) in spot.entries().iter().filter(|(key, _)| matches!(*key, "lost" | "late" | "staleness")) {
             let says = format!("`{key}` cannot be measured: no step shows anything");
             complaints.push(at.complain_of_key(says, "add `shows = { chat = \"{chat.id}\" }` to a step"));
+        }
+    }
+}
+
+/// A rule without a span would refuse nothing or everything.
+fn rules(limits: &Limits, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    for (nth, rule) in limits.rules.iter().enumerate() {
+        let at = spot.item(nth);
+        positive(rule.window, &at.key("window"), complaints);
+        if rule.families.is_empty() {
+            complaints
+                .push(at.key("families").complain("this rule counts nothing", "name a family, such as \"sends\""));
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) use kept::Keeping;
 pub(crate) use params::{FilePart, Params};
 
 use crate::catalogue::MethodId;
+use crate::world::Chat;
 
 /// A call, read to its end.
 #[derive(Debug)]
@@ -26,6 +27,15 @@ pub(crate) struct Call {
     pub(crate) params: Params,
     /// When its head had arrived, since the epoch.
     pub(crate) begun: Duration,
-    /// For how long it was held so far until a ceiling has room.
-    pub(crate) absorbed: Duration,
+}
+
+impl Call {
+    /// The chat that it names, if it does so rightly.
+    pub(crate) fn chat(&self) -> Option<i64> {
+        let text = self.params.given("chat_id")?;
+        match text.strip_prefix('@') {
+            Some(name) => Some(Chat::named(name).id),
+            None => text.trim().parse().ok(),
+        }
+    }
 }

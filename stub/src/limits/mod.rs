@@ -1,152 +1,144 @@
 //! The ceilings as data: the `[telegram]` table of a scenario. Every value is a knob; the defaults are the documented
 //! ceilings.
+//!
+//! A [`Profile`] says what holds where the table says nothing; [`Limits::ceilings`] turns the numbers into
+//! [`Rule`]s, each with its evidence; `words` says all of it for the report.
 
+mod family;
+mod given;
 mod profile;
+mod rule;
 pub mod spread;
-mod table;
+mod words;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 
+pub use family::Family;
 pub use profile::Profile;
-use table::Table;
+pub use rule::{Rule, Scope};
 
 /// The `[telegram]` table.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(from = "Table")]
-// The schema shows the values that hold unless a profile changes them, which the table that is read cannot.
-#[schemars(!from, default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Which set of values the others override.
+    /// What holds where the other keys say nothing: `documented`, `strict`, `lenient` or `off`.
     pub profile: Profile,
-    /// Sends and edits of one bot in any second; 0: no ceiling.
+    /// Sends and edits of one bot in any second; 0: no ceiling. "No more than 30 messages per second" stands in
+    /// <https://core.telegram.org/bots/faq> for bulk notifications; that edits share it is said in
+    /// <https://github.com/tdlib/td/issues/2592>.
     pub sends_per_second: u32,
-    /// Sends and edits to one group in any 60 s; 0: no ceiling.
+    /// The same for calls with `allow_paid_broadcast`, up to 1000
+    /// (<https://core.telegram.org/bots/api#paid-broadcasts>); 0: the bot has no Stars for it, and the parameter
+    /// changes nothing.
+    pub paid_sends_per_second: u32,
+    /// Sends and edits to one group in any 60 s; 0: no ceiling. <https://core.telegram.org/bots/faq>.
     pub group_sends_per_minute: u32,
-    /// Sends and edits to one private chat, each second; 0: no ceiling.
+    /// Sends and edits to one channel in any 60 s; 0: no ceiling. Told by Telegram's support to the authors of
+    /// python-telegram-bot (its wiki, "Avoiding flood limits"), documented nowhere.
+    pub channel_sends_per_minute: u32,
+    /// Sends and edits to one private chat, each second; 0: no ceiling. <https://core.telegram.org/bots/faq>.
     pub chat_sends_per_second: u32,
-    /// How many of them may come at once after a pause.
+    /// How many of them may come at once after a pause: "short bursts" may go over
+    /// (<https://core.telegram.org/bots/faq>); how many is our guess.
     pub chat_burst: u32,
-    /// What an album counts as; whether Telegram charges one or all of its items is not known.
+    /// One send to each group in this long, as for members of a supergroup in slow mode who are no
+    /// administrators (`NetQueryDelayer.cpp` of <https://github.com/tdlib/td>); 0s: no slow mode.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub slow_mode: Duration,
+    /// Which families of methods the ceilings above count. Sends and edits: <https://github.com/tdlib/td/issues/2592>.
+    pub counts: Vec<Family>,
+    /// What an album counts as; the server's own cap counts its items (`Client.cpp` of
+    /// <https://github.com/tdlib/telegram-bot-api>), of the rest nothing is known.
     pub album: AlbumWeight,
-    /// Waits of up to 8 s become slow answers in place of a 429, as the real server turns them
-    /// (<https://github.com/tdlib/td>, `NetQueryDelayer.cpp`).
+    /// What a 429 closes. Usually other messages fail with it, sometimes they do not
+    /// (<https://github.com/tdlib/td/issues/1062>).
+    pub throttle_scope: ThrottleScope,
+    /// By how much every send into what a 429 closed puts off its end; 0s: not at all. Waits of bots that go on
+    /// grow up to hours (<https://github.com/tdlib/telegram-bot-api/issues/535>); by what formula is not known.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub penalty_growth: Duration,
+    /// Waits of up to 8 s in all (2 s for `sendChatAction`) are waited by the server itself: a slow answer in
+    /// place of a 429, and calls of one kind to one chat queue behind it (`NetQueryCreator.cpp` and
+    /// `SequenceDispatcher.cpp` of <https://github.com/tdlib/td>).
     pub absorb_short_waits: bool,
-    /// What happens to a call about a chat that nobody has written in yet.
+    /// The server's own shedding: 310 unsent messages of a chat, 1000 calls, 100 uploads or 4 GiB of them under way
+    /// for one bot, uploads of exactly the same size too fast: held for 3 s, then 429 for 60 s (`Client.cpp` of
+    /// <https://github.com/tdlib/telegram-bot-api>).
+    pub gateway_shedding: bool,
+    /// Further ceilings.
+    pub rules: Vec<Rule>,
+    /// What becomes of a call about a chat that nobody has written in yet.
     pub unknown_chats: UnknownChats,
     /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
-    #[serde(serialize_with = "spread::serialize")]
+    #[serde(with = "spread")]
     #[schemars(with = "String")]
     pub answer_time: RangeInclusive<Duration>,
-    /// How long a woken poll gathers more updates before it answers; the real server takes 1 to 2 ms.
+    /// How long a woken poll gathers more updates before it answers; the real server takes 1 to 2 ms (`Client.cpp` of
+    /// <https://github.com/tdlib/telegram-bot-api>).
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub poll_batch: Duration,
-    /// Bytes per second of one bot's uploads together; absent: as fast as loopback carries.
+    /// What an upload takes on top, once its bytes are there: the server sends them on only then.
+    #[serde(with = "spread")]
     #[schemars(with = "String")]
-    pub upload_bytes_per_second: Option<bytesize::ByteSize>,
-    /// Uploads of one bot at once; 0: no slot rule. One more is answered 429.
+    pub upload_time: RangeInclusive<Duration>,
+    /// Bytes per second of one bot's uploads together; absent: as fast as loopback carries. Bots report one rate
+    /// shared by all uploads of a token (`FileUploadManager.cpp` of <https://github.com/tdlib/td>).
+    #[schemars(with = "String")]
+    pub upload_bytes_per_second: Option<ByteSize>,
+    /// Bytes per second of the uploads of all bots together, as one uplink carries them.
+    #[schemars(with = "String")]
+    pub upload_bytes_per_second_in_all: Option<ByteSize>,
+    /// Uploads of one bot at once; 0: no slot rule. One more is answered 429. Bots report one or two; no source
+    /// gives a number.
     pub uploads_at_once: u32,
     /// The `retry_after` of an upload that found no slot (`"30s..60s"`).
-    #[serde(serialize_with = "spread::serialize")]
+    #[serde(with = "spread")]
     #[schemars(with = "String")]
     pub upload_retry_after: RangeInclusive<Duration>,
 }
 
 /// What an album counts as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AlbumWeight {
     /// As many messages as it has items.
+    #[default]
     Items,
     /// One message.
     One,
 }
 
 /// What a chat is that nobody has written in yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum UnknownChats {
     /// It is there once it is named: a load test needs no directory of chats.
+    #[default]
     Make,
     /// It is answered `chat not found`.
     Refuse,
 }
 
+/// What a 429 closes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThrottleScope {
+    /// What its ceiling is about: the chat, or the bot if it was the bot's.
+    #[default]
+    Chat,
+    /// The whole bot, whichever ceiling it was.
+    Bot,
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Profile::Documented.limits()
-    }
-}
-
-impl Limits {
-    /// Every rule in words, for the report.
-    pub fn describe(&self) -> Vec<String> {
-        let mut rules = Vec::new();
-        let mut rule = |holds: bool, says: String| rules.extend(holds.then_some(says));
-        rule(self.sends_per_second > 0, format!("{} sends and edits of one bot in any second", self.sends_per_second));
-        let group = self.group_sends_per_minute;
-        rule(group > 0, format!("{group} sends and edits to one group or channel in any 60 seconds"));
-        let (chat, burst) = (self.chat_sends_per_second, self.chat_burst.max(1));
-        rule(chat > 0, format!("{chat} sends and edits a second to one private chat, {burst} at once after a pause"));
-        rule(self.album == AlbumWeight::One, "an album counts as one message".to_owned());
-        rule(self.absorb_short_waits, "waits of up to 8 seconds become slow answers".to_owned());
-        rule(self.unknown_chats == UnknownChats::Refuse, "chats that nobody wrote in are not found".to_owned());
-        if let Some(rate) = self.upload_bytes_per_second {
-            rule(true, format!("{} a second of one bot's uploads together", rate.display().iec()));
-        }
-        rule(self.uploads_at_once > 0, format!("{} uploads of one bot at once", self.uploads_at_once));
-        let (low, high) = (self.answer_time.start(), self.answer_time.end());
-        rule(true, format!("every answer takes {}", spread::words(*low, *high)));
-        rules
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_say_what_they_hold_bots_to() {
-        let says = Limits::default().describe();
-        assert_eq!(
-            says,
-            [
-                "30 sends and edits of one bot in any second",
-                "20 sends and edits to one group or channel in any 60 seconds",
-                "1 sends and edits a second to one private chat, 3 at once after a pause",
-                "every answer takes 40ms..120ms",
-            ]
-        );
-    }
-
-    #[test]
-    fn a_key_overrides_its_profile() {
-        let limits: Limits = serde_json::from_str(r#"{"profile":"off","sends_per_second":5}"#).unwrap();
-        assert_eq!((limits.sends_per_second, limits.group_sends_per_minute), (5, 0));
-        assert_eq!(serde_json::from_str::<Limits>("{}").unwrap(), Limits::default());
-    }
-
-    #[test]
-    fn a_misspelt_key_and_an_unknown_profile_are_refused() {
-        assert!(serde_json::from_str::<Limits>(r#"{"sends_per_secnd":5}"#).is_err());
-        assert!(serde_json::from_str::<Limits>(r#"{"profile":"gentle"}"#).is_err());
-    }
-
-    #[test]
-    fn limits_are_read_as_they_are_written() {
-        for profile in [Profile::Documented, Profile::Strict, Profile::Lenient, Profile::Off] {
-            let written = serde_json::to_string(&profile.limits()).unwrap();
-            assert_eq!(serde_json::from_str::<Limits>(&written).unwrap(), profile.limits());
-        }
-    }
-
-    #[test]
-    fn a_rule_that_is_off_is_not_said() {
-        let none =
-            Limits { sends_per_second: 0, group_sends_per_minute: 0, chat_sends_per_second: 0, ..Limits::default() };
-        assert_eq!(none.describe().len(), 1);
+        Profile::default().limits()
     }
 }

@@ -5,35 +5,27 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserializer, Serializer};
 
 /// Writes the range as a scenario has it.
 pub fn serialize<S: Serializer>(value: &RangeInclusive<Duration>, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&words(*value.start(), *value.end()))
+    to.serialize_str(&words(value))
 }
 
-pub(super) fn words(low: Duration, high: Duration) -> String {
-    let (low, high) = (humantime::format_duration(low), humantime::format_duration(high));
+/// The range in words.
+pub(super) fn words(value: &RangeInclusive<Duration>) -> String {
+    let (low, high) = (humantime::format_duration(*value.start()), humantime::format_duration(*value.end()));
     format!("{low}..{high}")
 }
 
 /// Reads the range from a scenario.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RangeInclusive<Duration>, D::Error> {
-    from.deserialize_str(Reader)
+    from.deserialize_str(Spread)
 }
 
-/// The range as a value of its own, where it may be left out.
-pub(super) struct Spread(pub(super) RangeInclusive<Duration>);
+struct Spread;
 
-impl<'de> Deserialize<'de> for Spread {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        deserialize(from).map(Self)
-    }
-}
-
-struct Reader;
-
-impl Visitor<'_> for Reader {
+impl Visitor<'_> for Spread {
     type Value = RangeInclusive<Duration>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,18 +48,21 @@ impl Visitor<'_> for Reader {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error, StrDeserializer};
+
     use super::*;
 
     fn read(text: &str) -> Result<RangeInclusive<Duration>, String> {
-        let text = serde_json::to_string(text).unwrap();
-        serde_json::from_str::<Spread>(&text).map(|spread| spread.0).map_err(|error| error.to_string())
+        let text: StrDeserializer<'_, Error> = text.into_deserializer();
+        deserialize(text).map_err(|error| error.to_string())
     }
 
     #[test]
     fn one_duration_is_a_range_of_itself() {
         let ms = Duration::from_millis;
         assert_eq!((read("80ms"), read("40ms..120ms")), (Ok(ms(80)..=ms(80)), Ok(ms(40)..=ms(120))));
-        assert_eq!(words(ms(40), ms(120)), "40ms..120ms");
+        assert_eq!(words(&(ms(40)..=ms(120))), "40ms..120ms");
     }
 
     #[test]

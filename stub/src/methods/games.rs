@@ -28,6 +28,9 @@ fn set_score(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     if before.is_some_and(|before| score <= before) && !turn.call.params.is_true("force") {
         return Err(Refusal::bad_request("BOT_SCORE_NOT_MODIFIED"));
     }
+    let is_inline = turn.call.params.given("inline_message_id").is_some();
+    let chat = if is_inline { None } else { Some(turn.chat()?) };
+    turn.admit(chat.as_ref(), 1)?;
     scores.retain(|(id, _)| *id != user);
     scores.push((user, score));
     scores.sort_by_key(|(_, score)| -score);

@@ -2,6 +2,7 @@
 //!
 //! A real method that no family names is answered by its declared type alone and counted as unmodelled.
 
+mod admission;
 mod albums;
 mod chats;
 mod commands;
@@ -76,6 +77,7 @@ static METHODS: LazyLock<Vec<Option<Method>>> = LazyLock::new(|| {
 
 /// Answers a call.
 pub(crate) fn answer(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    turn.admit_at_the_door()?;
     match METHODS[turn.call.method.index()] {
         Some(method) => method(turn),
         None => unmodelled::answer(turn),

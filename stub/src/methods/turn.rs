@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::answer::Refusal;
 use crate::call::Call;
 use crate::entities::{self, Formatted};
-use crate::telegram::Telegram;
-use crate::throttle::{Admission, Counted};
+use crate::telegram::{Patience, Telegram};
 use crate::updates::Inbox;
 use crate::world::Chat;
 
@@ -19,6 +18,10 @@ pub(crate) struct Turn<'a> {
     pub(crate) now: Duration,
     /// The Unix second.
     pub(crate) date: i64,
+    /// How long it may wait in place of being refused.
+    pub(crate) patience: Patience,
+    /// It has to wait for so many seconds, and to be tried again then.
+    pub(crate) held: Option<u32>,
 }
 
 /// Longest text of a message and of a caption, in characters
@@ -77,20 +80,6 @@ impl Turn<'_> {
     /// The updates that wait for the bot.
     pub(super) fn inbox(&mut self) -> &mut Inbox {
         self.telegram.inboxes.met(self.call.bot)
-    }
-
-    /// Asks the ceilings for `weight` messages to that chat.
-    pub(super) fn admit(&mut self, chat: Option<&Chat>, weight: u32) -> Result<(), Refusal> {
-        let chat = chat.map(|chat| (chat.id, chat.kind));
-        let absorbed = self.call.absorbed;
-        let patience = self.telegram.patience().saturating_sub(absorbed);
-        let comes_again = !absorbed.is_zero();
-        let counted = Counted { bot: self.call.bot, chat, weight, patience, comes_again };
-        match self.telegram.throttle.admit(self.now, counted) {
-            Admission::Accepted => Ok(()),
-            Admission::Absorbed(wait) => Err(Refusal::held(wait)),
-            Admission::Refused { retry_after } => Err(Refusal::too_many(retry_after)),
-        }
     }
 
     /// A parameter that has to be there.

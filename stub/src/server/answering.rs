@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use super::intake::{self, Intake, Reader, Unread};
 use super::route::{Route, route};
-use super::{Reset, Shared, polling};
+use super::{Reset, Shared, absorbing, gate, polling};
 use crate::answer::{self, Done, Refusal};
 use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
@@ -33,15 +33,16 @@ pub(super) async fn answer(State(shared): State<Arc<Shared>>, request: Request<B
     }
 }
 
-async fn called(shared: &Shared, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
+async fn called(shared: &Arc<Shared>, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
     match read(shared, bot, request).await {
         Ok(intake) => {
             let method = if name.is_empty() { intake.params.given("method").unwrap_or_default() } else { name };
             let Some(method) = catalogue::method(method) else {
-                return after(Duration::ZERO, Err(Refusal::no_such_method())).await;
+                let takes = shared.telegram().answer_time();
+                return after(takes, Err(Refusal::no_such_method())).await;
             };
             let Intake { params, upload } = intake;
-            let response = act(shared, Call { bot, method, params, begun, absorbed: Duration::ZERO }).await;
+            let response = act(shared, Call { bot, method, params, begun }).await;
             drop(upload);
             response
         }
@@ -75,8 +76,8 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
     intake::read(shared, bot, Reader { inflate, decoder }, body).await
 }
 
-/// The call is answered when it arrives; its answer then travels for as long as answers take.
-async fn act(shared: &Shared, call: Call) -> Response<Body> {
+/// The call is answered when it arrives, or has waited; its answer then travels for as long as answers take.
+async fn act(shared: &Arc<Shared>, call: Call) -> Response<Body> {
     let struck = {
         let mut telegram = shared.telegram();
         telegram.strike(&call, shared.clock.now())
@@ -93,32 +94,19 @@ async fn act(shared: &Shared, call: Call) -> Response<Body> {
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
-    let (answer, takes) = settle(shared, call).await;
-    after(takes, answer).await
+    passed(shared, call).await
 }
 
-/// Does what a call asks for, after the waits that are absorbed; and how long its answer is to take.
-pub(crate) async fn settle(shared: &Shared, mut call: Call) -> (Result<Done, Refusal>, Duration) {
-    loop {
-        let (answer, takes) = answer_now(shared, &call);
-        if let Err(Refusal { held: Some(wait), .. }) = answer {
-            sleep(wait).await;
-            call.absorbed += wait;
-        } else {
-            shared.sent.notify_waiters();
-            return (answer, takes);
-        }
-    }
-}
-
-fn answer_now(shared: &Shared, call: &Call) -> (Result<Done, Refusal>, Duration) {
-    let mut telegram = shared.telegram();
-    let now = shared.clock.now();
-    let answer = telegram.answer(call, now, shared.clock.unix(now));
-    if telegram.inboxes.has_stirred() {
-        shared.post.notify_one();
-    }
-    (answer, telegram.answer_time())
+/// The gateway counts the call until its answer has arrived.
+async fn passed(shared: &Arc<Shared>, call: Call) -> Response<Body> {
+    let pass = match gate::pass(shared, &call).await {
+        Ok(pass) => pass,
+        Err(refusal) => return refused(&refusal),
+    };
+    let (answer, takes) = absorbing::answered(shared, call).await;
+    let response = after(takes, answer).await;
+    drop(pass);
+    response
 }
 
 /// The bytes of a file.

@@ -3,8 +3,10 @@
 //! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
 //! names in title case, half-closed clients answered, large heads taken.
 
-pub(crate) mod answering;
+pub(crate) mod absorbing;
+mod answering;
 mod control;
+mod gate;
 mod intake;
 mod polling;
 mod route;
@@ -12,6 +14,7 @@ mod route;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use absorbing::Errands;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
@@ -26,6 +29,7 @@ use tokio::task::JoinSet;
 
 use crate::call::Keeping;
 use crate::clock::Clock;
+use crate::limits::Limits;
 use crate::telegram::Telegram;
 use crate::updates::postman;
 use crate::world::MOST_BYTES;
@@ -38,6 +42,12 @@ pub(crate) struct Shared {
     pub(crate) post: Notify,
     /// Rings when a bot may have sent something.
     pub(crate) sent: Notify,
+    /// Calls that wait for room.
+    errands: Errands,
+    /// Short waits are waited out here.
+    absorbs: bool,
+    /// Calls pass a gateway that sheds.
+    sheds: bool,
     telegram: Mutex<Telegram>,
 }
 
@@ -49,9 +59,12 @@ const PATIENCE: Duration = Duration::from_secs(500);
 const BREATH: Duration = Duration::from_millis(20);
 
 impl Shared {
-    pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
+    pub(crate) fn new(clock: Clock, limits: Limits, seed: u64) -> Self {
+        let (absorbs, sheds) = (limits.absorb_short_waits, limits.gateway_shedding);
+        let telegram = Mutex::new(Telegram::new(limits, seed));
         let keeping = Keeping::bounded(MOST_BYTES);
-        Self { clock, keeping, post: Notify::new(), sent: Notify::new(), telegram: Mutex::new(telegram) }
+        let (post, sent, errands) = (Notify::new(), Notify::new(), Errands::default());
+        Self { clock, keeping, post, sent, errands, absorbs, sheds, telegram }
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
@@ -66,7 +79,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
     let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
     let mut connections = JoinSet::new();
-    connections.spawn(postman::run(shared));
+    connections.spawn(postman::run(shared.clone()));
     loop {
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
@@ -78,6 +91,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
             Some(_) = connections.join_next() => {}
         }
     }
+    shared.errands.end();
 }
 
 async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {

@@ -1,11 +1,14 @@
 //! Who may send now, and who has to wait for how long. PURE: `now` is an argument.
 //!
 //! Sends and edits share their budgets (<https://github.com/tdlib/td/issues/2592>). A refused call is never
-//! entered, so that hammering does not extend a wait. Three ceilings, each of them a value of [`Limits`]:
-//! a window per bot, a window per group or channel, a pace per private chat. How Telegram really counts is
-//! not public; a sliding window whose `retry_after` counts down is what users report.
+//! entered, so that hammering does not extend a wait unless the penalty is told to grow. Every ceiling is a
+//! [`Rule`](crate::limits::Rule). How Telegram really counts is not public; a sliding window whose
+//! `retry_after` counts down is what users report.
 
+mod ceiling;
+mod line;
 mod pace;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -13,16 +16,12 @@ mod window;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pace::Pace;
-use window::Window;
+use ceiling::{Ceiling, Key, LONGEST_WAIT, Met};
+pub(crate) use line::{Called, Entered, Kind, Lines, Place};
 
 use crate::Limits;
+use crate::limits::{Family, ThrottleScope};
 use crate::world::ChatKind;
-
-/// The span of the ceiling per bot: "30 messages per second".
-pub(crate) const BOT_SPAN: Duration = Duration::from_secs(1);
-/// The span of the ceiling per group: "20 messages per minute".
-pub(crate) const GROUP_SPAN: Duration = Duration::from_secs(60);
 
 /// What asks to be let through.
 #[derive(Debug, Clone, Copy)]
@@ -30,106 +29,117 @@ pub(crate) struct Counted {
     pub(crate) bot: i64,
     /// Absent for a message sent through inline mode, whose chat nobody knows.
     pub(crate) chat: Option<(i64, ChatKind)>,
+    pub(crate) family: Family,
     /// How many messages it makes: an album counts as its items.
     pub(crate) weight: u32,
-    /// How long it may be held until there is room; zero: it is refused at once.
-    pub(crate) patience: Duration,
-    /// It was held before, and is no new attempt.
-    pub(crate) comes_again: bool,
+    pub(crate) carries_file: bool,
+    /// It came with `allow_paid_broadcast`.
+    pub(crate) is_paid: bool,
+    /// The longest wait, in seconds, that is waited for it in place of a refusal.
+    pub(crate) patience: u32,
+    /// It has waited, and asks again.
+    pub(crate) again: bool,
 }
 
 /// The answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Admission {
+pub(crate) enum Admission<'a> {
     Accepted,
-    /// It is to come again after this wait, and is neither accepted nor refused until then.
-    Absorbed(Duration),
-    /// Whole seconds until every broken ceiling has room, rounded up.
+    /// It shall ask again in so many seconds, and nobody is told.
+    Absorbed {
+        seconds: u32,
+    },
+    /// Whole seconds until every broken ceiling has room, rounded up; and the ceiling that takes longest.
     Refused {
         retry_after: u32,
+        rule: &'a str,
     },
 }
 
-/// The fullest windows of the run so far.
+/// The fullest window of a rule so far in the run.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Worst {
-    pub(crate) second_attempts: u32,
-    pub(crate) second_accepted: u32,
-    pub(crate) minute_attempts: u32,
-    pub(crate) minute_accepted: u32,
+pub(crate) struct Fullest {
+    pub(crate) attempts: u32,
+    pub(crate) accepted: u32,
 }
 
 /// The state of every ceiling.
 #[derive(Debug)]
 pub(crate) struct Throttle {
-    bot_limit: u32,
-    group_limit: u32,
-    pace: Option<(Duration, u32)>,
-    bots: HashMap<i64, Scope>,
-    groups: HashMap<(i64, i64), Scope>,
-    chats: HashMap<(i64, i64), Chat>,
-    worst: Worst,
+    ceilings: Vec<Ceiling>,
+    growth: Duration,
+    closes: ThrottleScope,
+    /// Bots that a 429 closed altogether, and until when.
+    closed_bots: HashMap<i64, Duration>,
     while_throttled: u64,
     sweep_at: usize,
-}
-
-#[derive(Debug, Default)]
-struct Scope {
-    accepted: Window,
-    attempts: Window,
-    closed_until: Duration,
-}
-
-#[derive(Debug, Default)]
-struct Chat {
-    pace: Pace,
-    closed_until: Duration,
+    /// What the call at hand meets; kept for its memory.
+    met: Vec<(usize, Key, Met)>,
 }
 
 /// Scopes are swept for idle ones when there are this many, then when they have doubled.
 const SWEEP_FROM: usize = 4096;
+/// What is said to have refused a call that only its bot's own 429 did.
+const CLOSED_BOT: &str = "an earlier 429";
 
 impl Throttle {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let interval = (limits.chat_sends_per_second > 0).then(|| BOT_SPAN / limits.chat_sends_per_second);
         Self {
-            bot_limit: limits.sends_per_second,
-            group_limit: limits.group_sends_per_minute,
-            pace: interval.map(|interval| (interval, limits.chat_burst.max(1))),
-            bots: HashMap::new(),
-            groups: HashMap::new(),
-            chats: HashMap::new(),
-            worst: Worst::default(),
+            ceilings: limits.ceilings().into_iter().map(Ceiling::new).collect(),
+            growth: limits.penalty_growth,
+            closes: limits.throttle_scope,
+            closed_bots: HashMap::new(),
             while_throttled: 0,
             sweep_at: SWEEP_FROM,
+            met: Vec::new(),
         }
     }
 
     /// Lets a call through or says how long it has to wait; `now` must never go back.
-    pub(crate) fn admit(&mut self, now: Duration, call: Counted) -> Admission {
+    pub(crate) fn admit(&mut self, now: Duration, call: Counted) -> Admission<'_> {
         self.sweep(now);
-        let weight = call.weight.max(1);
-        let mut scopes = self.scopes_of(call);
-        scopes.expire(now);
-        let closed = !call.comes_again && scopes.attempt(now, weight);
-        let admission = match scopes.wait(now, weight) {
+        let call = Counted { weight: call.weight.max(1), ..call };
+        let mut met = std::mem::take(&mut self.met);
+        self.meet(now, &call, &mut met);
+        let closed_bot = if met.is_empty() { None } else { self.closed_bot(now, &call) };
+        let closed = closed_bot.is_some() || met.iter().any(|(_, _, met)| met.closed);
+        self.while_throttled += u64::from(closed && !call.again);
+        let longest = met.iter().max_by_key(|(_, _, met)| met.wait).copied();
+        let wait = longest.and_then(|(_, _, met)| met.wait).max(closed_bot).map(whole_seconds);
+        let admission = match wait {
             None => {
-                scopes.accept(now, weight);
+                for (at, key, _) in &met {
+                    self.ceilings[*at].accept(now, *key, call.weight);
+                }
                 Admission::Accepted
             }
-            Some(wait) if wait <= call.patience => Admission::Absorbed(wait),
-            Some(wait) => {
-                scopes.close(now, weight);
-                Admission::Refused { retry_after: whole_seconds(wait) }
+            Some(seconds) if seconds <= call.patience => Admission::Absorbed { seconds },
+            Some(retry_after) => {
+                self.refuse(now, &call, &met, retry_after);
+                let broken = longest.filter(|(_, _, met)| met.wait >= closed_bot);
+                let rule = broken.map_or(CLOSED_BOT, |(at, _, _)| self.ceilings[at].id());
+                Admission::Refused { retry_after, rule }
             }
         };
-        scopes.note_worst();
-        self.while_throttled += u64::from(closed);
+        met.clear();
+        self.met = met;
         admission
     }
 
-    pub(crate) fn worst(&self) -> Worst {
-        self.worst
+    /// True when a rule counts that family though its methods do not ask by themselves.
+    pub(crate) fn counts(&self, family: Family) -> bool {
+        self.ceilings.iter().any(|ceiling| ceiling.counts(family))
+    }
+
+    /// The fullest second of a bot.
+    pub(crate) fn fullest_second(&self) -> Fullest {
+        self.ceilings[0].fullest()
+    }
+
+    /// The fullest minute of a group or channel.
+    pub(crate) fn fullest_minute(&self) -> Fullest {
+        let (group, channel) = (self.ceilings[1].fullest(), self.ceilings[2].fullest());
+        Fullest { attempts: group.attempts.max(channel.attempts), accepted: group.accepted.max(channel.accepted) }
     }
 
     /// Calls that came while a 429 of their scope still asked them to wait, since this was last asked.
@@ -137,123 +147,55 @@ impl Throttle {
         std::mem::take(&mut self.while_throttled)
     }
 
-    fn scopes_of(&mut self, call: Counted) -> Scopes<'_> {
-        let bot = self.bots.entry(call.bot).or_default();
-        let (mut group, mut chat) = (None, None);
-        match call.chat {
-            Some((id, ChatKind::Private)) => {
-                chat = self.pace.map(|pace| (self.chats.entry((call.bot, id)).or_default(), pace));
+    fn meet(&mut self, now: Duration, call: &Counted, met: &mut Vec<(usize, Key, Met)>) {
+        for (at, ceiling) in self.ceilings.iter_mut().enumerate() {
+            if let Some(key) = ceiling.key_of(call) {
+                met.push((at, key, ceiling.meet(now, key, call, self.growth)));
             }
-            Some((id, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel)) => {
-                group = Some(self.groups.entry((call.bot, id)).or_default());
-            }
-            None => {}
         }
-        Scopes { bot, group, chat, bot_limit: self.bot_limit, group_limit: self.group_limit, worst: &mut self.worst }
+    }
+
+    /// How long the bot as a whole is still closed.
+    fn closed_bot(&mut self, now: Duration, call: &Counted) -> Option<Duration> {
+        let until = self.closed_bots.get_mut(&call.bot).filter(|until| now < **until)?;
+        if !call.again {
+            *until = (*until + self.growth).min(now + LONGEST_WAIT).max(*until);
+        }
+        Some(until.saturating_sub(now))
+    }
+
+    /// A bot that is closed already stays so for as long as it was told: refused calls extend nothing.
+    fn refuse(&mut self, now: Duration, call: &Counted, met: &[(usize, Key, Met)], retry_after: u32) {
+        for (at, key, met) in met {
+            self.ceilings[*at].refuse(now, *key, call.weight, met.room);
+        }
+        if self.closes == ThrottleScope::Bot {
+            let until = self.closed_bots.entry(call.bot).or_default();
+            if *until <= now {
+                *until = now + Duration::from_secs(u64::from(retry_after));
+            }
+        }
     }
 
     /// Forgets scopes that would answer as if they were new, so that memory follows the chats of the last minute.
     fn sweep(&mut self, now: Duration) {
-        if self.groups.len() + self.chats.len() < self.sweep_at {
+        if self.scopes() < self.sweep_at {
             return;
         }
-        self.groups.retain(|_, scope| {
-            scope.expire(now, GROUP_SPAN);
-            scope.attempts.len() > 0 || scope.closed_until > now
-        });
-        self.chats.retain(|_, chat| !chat.pace.is_full(now) || chat.closed_until > now);
-        self.sweep_at = SWEEP_FROM.max(2 * (self.groups.len() + self.chats.len()));
+        self.ceilings.iter_mut().for_each(|ceiling| ceiling.sweep(now));
+        self.closed_bots.retain(|_, until| now < *until);
+        self.sweep_at = SWEEP_FROM.max(2 * self.scopes());
+    }
+
+    fn scopes(&self) -> usize {
+        self.ceilings.iter().map(Ceiling::len).sum::<usize>() + self.closed_bots.len()
     }
 }
 
-/// The scopes of one call.
-struct Scopes<'a> {
-    bot: &'a mut Scope,
-    group: Option<&'a mut Scope>,
-    chat: Option<(&'a mut Chat, (Duration, u32))>,
-    bot_limit: u32,
-    group_limit: u32,
-    worst: &'a mut Worst,
-}
-
-impl Scopes<'_> {
-    fn expire(&mut self, now: Duration) {
-        self.bot.expire(now, BOT_SPAN);
-        if let Some(group) = &mut self.group {
-            group.expire(now, GROUP_SPAN);
-        }
-    }
-
-    /// Notes the attempt everywhere; true when it came into a scope still closed by a 429.
-    fn attempt(&mut self, now: Duration, weight: u32) -> bool {
-        let mut closed = self.bot.attempt(now, weight);
-        if let Some(group) = &mut self.group {
-            closed |= group.attempt(now, weight);
-        }
-        if let Some((chat, _)) = &self.chat {
-            closed |= now < chat.closed_until;
-        }
-        closed
-    }
-
-    /// The longest wait over the broken ceilings.
-    fn wait(&self, now: Duration, weight: u32) -> Option<Duration> {
-        let group = self.group.as_ref().and_then(|group| group.wait(now, GROUP_SPAN, self.group_limit, weight));
-        let chat = self.chat.as_ref().and_then(|(chat, pace)| chat.pace.wait(now, pace.0, pace.1, weight));
-        self.bot.wait(now, BOT_SPAN, self.bot_limit, weight).max(group).max(chat)
-    }
-
-    /// Closes each broken scope for its own wait.
-    fn close(&mut self, now: Duration, weight: u32) {
-        let until = |closed: &mut Duration, wait: Option<Duration>| {
-            *closed = wait.map_or(*closed, |wait| closing(now, wait).max(*closed));
-        };
-        let wait = self.bot.wait(now, BOT_SPAN, self.bot_limit, weight);
-        until(&mut self.bot.closed_until, wait);
-        if let Some(group) = &mut self.group {
-            let wait = group.wait(now, GROUP_SPAN, self.group_limit, weight);
-            until(&mut group.closed_until, wait);
-        }
-        if let Some((chat, (interval, burst))) = &mut self.chat {
-            let wait = chat.pace.wait(now, *interval, *burst, weight);
-            until(&mut chat.closed_until, wait);
-        }
-    }
-
-    fn accept(&mut self, now: Duration, weight: u32) {
-        self.bot.accepted.push(now, weight);
-        if let Some(group) = &mut self.group {
-            group.accepted.push(now, weight);
-        }
-        if let Some((chat, (interval, _))) = &mut self.chat {
-            chat.pace.push(now, *interval, weight);
-        }
-    }
-
-    fn note_worst(&mut self) {
-        let worst = &mut *self.worst;
-        worst.second_attempts = worst.second_attempts.max(self.bot.attempts.len());
-        worst.second_accepted = worst.second_accepted.max(self.bot.accepted.len());
-        if let Some(group) = &self.group {
-            worst.minute_attempts = worst.minute_attempts.max(group.attempts.len());
-            worst.minute_accepted = worst.minute_accepted.max(group.accepted.len());
-        }
-    }
-}
-
-impl Scope {
-    fn expire(&mut self, now: Duration, span: Duration) {
-        self.accepted.expire(now, span);
-        self.attempts.expire(now, span);
-    }
-
-    fn attempt(&mut self, now: Duration, weight: u32) -> bool {
-        self.attempts.push(now, weight);
-        now < self.closed_until
-    }
-
-    fn wait(&self, now: Duration, span: Duration, limit: u32, weight: u32) -> Option<Duration> {
-        if limit == 0 { None } else { self.accepted.wait(now, span, limit, weight) }
+impl Fullest {
+    fn note(&mut self, accepted: u32, refused: u32) {
+        self.accepted = self.accepted.max(accepted);
+        self.attempts = self.attempts.max(accepted.saturating_add(refused));
     }
 }
 

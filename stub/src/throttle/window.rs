@@ -5,16 +5,20 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The instants of the entries that have not left yet, oldest first.
+/// The instants of the entries that have not left yet, oldest first, in nanoseconds.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    entries: VecDeque<Duration>,
+    entries: VecDeque<u64>,
 }
+
+/// Without a ceiling, more than this many are counted as this many, so that a flood costs no memory.
+const MOST_COUNTED: usize = 1 << 16;
 
 impl Window {
     /// Lets go of what has left by `now`.
     pub(super) fn expire(&mut self, now: Duration, span: Duration) {
-        while self.entries.front().is_some_and(|entry| *entry + span <= now) {
+        let Some(left) = nanos(now).checked_sub(nanos(span)) else { return };
+        while self.entries.front().is_some_and(|entry| *entry <= left) {
             self.entries.pop_front();
         }
     }
@@ -24,15 +28,27 @@ impl Window {
     /// A weight above the limit would never fit; it waits for an empty window instead.
     pub(super) fn wait(&self, now: Duration, span: Duration, limit: u32, weight: u32) -> Option<Duration> {
         let last_to_leave = (self.entries.len() + weight.min(limit) as usize).checked_sub(limit as usize + 1)?;
-        Some((*self.entries.get(last_to_leave)? + span).saturating_sub(now))
+        let leaves = Duration::from_nanos(*self.entries.get(last_to_leave)?) + span;
+        Some(leaves.saturating_sub(now))
     }
 
     /// Notes `weight` entries at `now`.
-    pub(super) fn push(&mut self, now: Duration, weight: u32) {
-        self.entries.extend((0..weight).map(|_| now));
+    pub(super) fn push(&mut self, now: Duration, limit: u32, weight: u32) {
+        let most = if limit == 0 { MOST_COUNTED } else { usize::MAX };
+        for _ in 0..weight {
+            if self.entries.len() >= most {
+                self.entries.pop_front();
+            }
+            self.entries.push_back(nanos(now));
+        }
     }
 
     pub(super) fn len(&self) -> u32 {
         self.entries.len() as u32
     }
+}
+
+/// 584 years of them fit.
+fn nanos(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
 }

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::hook::{Delivery, Outcome};
 use crate::call::{Call, Decoder, Keeping};
 use crate::catalogue;
-use crate::server::{Shared, answering};
+use crate::server::{Shared, absorbing};
 
 type Poster = Client<HttpConnector, Full<Bytes>>;
 
@@ -58,7 +58,7 @@ async fn post(shared: Arc<Shared>, poster: Poster, delivery: Delivery) {
     let Some((content_type, body)) = reply else { return };
     if let Some(call) = call_in_reply(delivery.bot, now, content_type.as_deref(), &body) {
         // Its result goes nowhere, as at Telegram; the journal has it.
-        drop(answering::settle(&shared, call).await);
+        drop(absorbing::answered(&shared, call).await);
     }
 }
 
@@ -115,5 +115,5 @@ fn call_in_reply(bot: i64, begun: Duration, content_type: Option<&str>, body: &[
     let method = catalogue::method(params.given("method")?)?;
     let refused = ["setWebhook", "deleteWebhook", "close", "logOut"];
     let allowed = !refused.contains(&method.name()) && !method.name().starts_with("get");
-    allowed.then_some(Call { bot, method, params, begun, absorbed: Duration::ZERO })
+    allowed.then_some(Call { bot, method, params, begun })
 }

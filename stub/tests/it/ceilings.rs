@@ -1,6 +1,6 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
-use floodrig_stub::{AlbumWeight, Limits, UnknownChats};
+use floodrig_stub::{AlbumWeight, Family, Limits, Profile, UnknownChats};
 use serde_json::json;
 
 use crate::client::{Client, TOKEN, quick, stub};
@@ -79,17 +79,35 @@ fn what_was_sent_is_counted_by_method_and_by_window() {
 
 #[test]
 fn the_ceilings_are_told_in_words() {
-    assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second");
+    assert_eq!(stub(quick()).ceilings()[0], "30 sends and edits of one bot in any second (core.telegram.org/bots/faq)");
 }
 
 #[test]
-fn a_short_wait_is_absorbed_when_the_server_is_to_absorb_it() {
-    let stub = stub(Limits { absorb_short_waits: true, ..quick() });
+fn a_profile_without_ceilings_refuses_nothing() {
+    let stub = stub(Limits { answer_time: quick().answer_time, ..Profile::Off.limits() });
+    let burst = Client::of(&stub).burst("sendMessage", &vec![json!({ "chat_id": -5, "text": "a" }); 100]);
+    assert!(burst.iter().all(|response| response.status == 200));
+}
+
+#[test]
+fn other_families_count_when_they_are_told_to() {
+    let counts = vec![Family::Deletes];
+    let stub = stub(Limits { group_sends_per_minute: 1, counts, ..quick() });
     let mut client = Client::of(&stub);
-    let burst = client.burst("sendMessage", &vec![json!({ "chat_id": 5, "text": "a" }); 4]);
-    assert!(burst.iter().all(|response| response.status == 200), "the fourth waits for a second");
-    let counts = stub.take_interval();
-    assert_eq!((counts.by_method["sendMessage"].calls, counts.by_method["sendMessage"].throttled), (4, 0));
+    for _ in 0..3 {
+        client.result("sendMessage", &json!({ "chat_id": -5, "text": "a" }));
+    }
+    client.result("deleteMessage", &json!({ "chat_id": -5, "message_id": 1 }));
+    assert_eq!(client.call("deleteMessage", &json!({ "chat_id": -5, "message_id": 2 })).status, 429);
+    assert_eq!(stub.take_interval().throttled_by["group"], 1);
+}
+
+#[test]
+fn a_broadcast_that_is_paid_for_goes_beyond_thirty_a_second() {
+    let stub = stub(Limits { paid_sends_per_second: 1000, ..quick() });
+    let send = |user| json!({ "chat_id": user, "text": "a", "allow_paid_broadcast": true });
+    let sends: Vec<_> = (1..=100).map(send).collect();
+    assert!(Client::of(&stub).burst("sendMessage", &sends).iter().all(|response| response.status == 200));
 }
 
 #[test]
@@ -111,4 +129,14 @@ fn a_chat_that_nobody_wrote_in_may_be_refused() {
     assert_eq!(client.refusal("sendMessage", &send), "Bad Request: chat not found");
     stub.write(TOKEN, 5, 5, "/start").unwrap();
     client.result("sendMessage", &send);
+}
+
+#[test]
+fn a_score_of_a_game_counts_like_the_edit_that_it_is() {
+    let stub = stub(Limits { group_sends_per_minute: 2, ..quick() });
+    let mut client = Client::of(&stub);
+    let game = client.result("sendGame", &json!({ "chat_id": -5, "game_short_name": "a" }))["message_id"].clone();
+    let score = |score| json!({ "chat_id": -5, "message_id": game, "user_id": 1, "score": score });
+    client.result("setGameScore", &score(1));
+    assert_eq!(client.call("setGameScore", &score(2)).status, 429);
 }

@@ -78,7 +78,7 @@ impl Client {
         self.read()
     }
 
-    fn begin(&mut self, method: &str, content_type: &str, body: &[u8]) {
+    pub(crate) fn begin(&mut self, method: &str, content_type: &str, body: &[u8]) {
         let length = body.len();
         let head = format!(
             "POST /bot{TOKEN}/{method} HTTP/1.1\r\nHost: stub\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n"

@@ -13,5 +13,6 @@ mod shape;
 mod shapes;
 mod updates;
 mod uploads;
+mod waits;
 mod webhooks;
 mod wire;

@@ -82,3 +82,88 @@ fn a_text_needs_no_slot() {
     begin(&mut uploading, 10);
     Client::of(&stub).result("sendMessage", &json!({ "chat_id": 5, "text": "a" }));
 }
+
+#[test]
+fn an_upload_takes_its_latency_and_a_file_by_id_does_not() {
+    let takes = Duration::from_millis(300);
+    let stub = stub(Limits { upload_time: takes..=takes, ..free() });
+    let (sender, sightings) = std::sync::mpsc::sync_channel(2);
+    stub.watch(sender);
+    let mut client = Client::of(&stub);
+    begin(&mut client, 5);
+    client.write(format!("12345{TAIL}"));
+    let id = client.read().json()["result"]["document"]["file_id"].clone();
+    client.result("sendDocument", &json!({ "chat_id": 5, "document": id, "caption": "again" }));
+    let seen: Vec<_> = sightings.try_iter().collect();
+    assert!(seen[1].begun >= seen[0].at + takes, "the first answer came late: {seen:?}");
+    let counts = stub.take_interval();
+    assert_eq!((counts.uploads, counts.by_method["sendDocument"].calls), (1, 2));
+}
+
+#[test]
+fn a_photo_over_ten_mebibytes_is_refused_in_telegrams_words() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let size = (10 << 20) + 1;
+    let head = HEAD.replace("document", "photo");
+    let length = head.len() + size + TAIL.len();
+    client.write(format!(
+        "POST /bot{TOKEN}/sendPhoto?chat_id=5 HTTP/1.1\r\nHost: stub\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: {length}\r\n\r\n{head}"
+    ));
+    client.write(vec![0; size]);
+    client.write(TAIL);
+    let says = "Bad Request: file of size 10485761 bytes is too big for a photo; the maximum size is 10485760 bytes";
+    assert_eq!(client.read().json()["description"], says);
+}
+
+#[test]
+fn a_file_over_fifty_mebibytes_is_too_large_in_json() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    begin(&mut client, 53 << 20);
+    let refused = client.read();
+    assert_eq!(refused.text(), r#"{"ok":false,"error_code":413,"description":"Request Entity Too Large"}"#);
+    assert_eq!(refused.status, 413);
+    assert!(client.is_closed());
+}
+
+#[test]
+fn a_file_over_twenty_mebibytes_is_sent_and_cannot_be_fetched() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let size = (20 << 20) + 1;
+    begin(&mut client, size);
+    client.write(vec![7; size]);
+    client.write(TAIL);
+    let id = client.read().json()["result"]["document"]["file_id"].clone();
+    assert_eq!(client.refusal("getFile", &json!({ "file_id": id })), "Bad Request: file is too big");
+}
+
+#[test]
+fn two_bots_share_the_rate_in_all() {
+    let stub = stub(Limits { upload_bytes_per_second_in_all: Some(ByteSize::mib(1)), ..free() });
+    let (sender, sightings) = std::sync::mpsc::sync_channel(2);
+    stub.watch(sender);
+    let size = 1 << 20;
+    let mut clients = ["1:a", "2:a"].map(|token| {
+        let mut client = Client::of(&stub);
+        let length = HEAD.len() + size + TAIL.len();
+        client.write(format!(
+            "POST /bot{token}/sendDocument?chat_id=5&caption=c HTTP/1.1\r\nHost: stub\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: {length}\r\n\r\n{HEAD}"
+        ));
+        client
+    });
+    std::thread::scope(|scope| {
+        for client in &mut clients {
+            scope.spawn(move || {
+                client.write(vec![0; size]);
+                client.write(TAIL);
+                assert_eq!(client.read().status, 200);
+            });
+        }
+    });
+    let seen: Vec<_> = sightings.try_iter().collect();
+    let from = seen.iter().map(|sighting| sighting.begun).min().unwrap();
+    let until = seen.iter().map(|sighting| sighting.at).max().unwrap();
+    assert!(until >= from + Duration::from_secs(2), "{seen:?}");
+}

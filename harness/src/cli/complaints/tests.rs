@@ -78,6 +78,19 @@ const MISTAKES: &[(&str, &str)] = &[
     ("expect_status = [200, 201]", "expect_status = 100"),
     ("expect_status = [200, 201]", "expect_status = [200, 700]"),
     ("expect_status = [200, 201]", "expect_status = []"),
+    // Ceilings.
+    (r#"answer_time = "40ms..120ms""#, r#"profile = "lenint""#),
+    (r#"answer_time = "40ms..120ms""#, r#"prfile = "lenient""#),
+    (r#"answer_time = "40ms..120ms""#, "penalty_growth = 5"),
+    (r#"answer_time = "40ms..120ms""#, r#"counts = ["answers"]"#),
+    (
+        r#"answer_time = "40ms..120ms""#,
+        r#"rules = [{ id = "mine", scope = "group", families = ["sends"], limit = 5, window = "0s" }]"#,
+    ),
+    (
+        r#"answer_time = "40ms..120ms""#,
+        r#"rules = [{ id = "mine", scope = "group", families = [], limit = 5, window = "10s" }]"#,
+    ),
     // Steps.
     (r#"act = "guess""#, r#"act = "open""#),
     (r#"act = "guess""#, r#"act = """#),

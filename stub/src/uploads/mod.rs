@@ -14,6 +14,9 @@ use crate::Limits;
 pub(crate) struct Uploads {
     slots: u32,
     bytes_per_second: Option<u64>,
+    bytes_per_second_in_all: Option<u64>,
+    /// When the bytes of all bots promised so far will have been carried.
+    all_free_at: Duration,
     bots: HashMap<i64, Lane>,
     running: u64,
     peak: u64,
@@ -32,8 +35,16 @@ pub(crate) struct NoSlot;
 
 impl Uploads {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let bytes_per_second = limits.upload_bytes_per_second.map(|rate| rate.as_u64().max(1));
-        Self { slots: limits.uploads_at_once, bytes_per_second, bots: HashMap::new(), running: 0, peak: 0 }
+        let rate = |rate: Option<bytesize::ByteSize>| rate.map(|rate| rate.as_u64()).filter(|rate| *rate > 0);
+        Self {
+            slots: limits.uploads_at_once,
+            bytes_per_second: rate(limits.upload_bytes_per_second),
+            bytes_per_second_in_all: rate(limits.upload_bytes_per_second_in_all),
+            all_free_at: Duration::ZERO,
+            bots: HashMap::new(),
+            running: 0,
+            peak: 0,
+        }
     }
 
     /// Takes a slot; whoever got one gives it back by [`Uploads::end`].
@@ -56,17 +67,23 @@ impl Uploads {
 
     /// When the next `bytes` of one of the bot's uploads will have been carried.
     pub(crate) fn carry(&mut self, now: Duration, bot: i64, bytes: u64) -> Duration {
-        let Some(rate) = self.bytes_per_second else { return now };
         let lane = self.bots.entry(bot).or_default();
-        let takes = Duration::from_nanos((u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)) as u64);
-        lane.free_at = lane.free_at.max(now) + takes;
-        lane.free_at
+        let own = carried(&mut lane.free_at, now, bytes, self.bytes_per_second);
+        own.max(carried(&mut self.all_free_at, now, bytes, self.bytes_per_second_in_all))
     }
 
     /// The most that ran at once since this was last asked.
     pub(crate) fn take_peak(&mut self) -> u64 {
         std::mem::replace(&mut self.peak, self.running)
     }
+}
+
+/// When `bytes` more will have gone through what is free from some instant on.
+fn carried(free_at: &mut Duration, now: Duration, bytes: u64, rate: Option<u64>) -> Duration {
+    let Some(rate) = rate else { return now };
+    let takes = Duration::from_nanos((u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)) as u64);
+    *free_at = (*free_at).max(now) + takes;
+    *free_at
 }
 
 #[cfg(test)]
@@ -109,6 +126,18 @@ mod tests {
             Duration::from_millis(20_001),
             "idle time is not saved up"
         );
+    }
+
+    #[test]
+    fn all_bots_share_the_rate_in_all_and_the_slower_of_both_counts() {
+        let rate = |rate| Some(bytesize::ByteSize::b(rate));
+        let both = (rate(1000), rate(1500));
+        let (upload_bytes_per_second, upload_bytes_per_second_in_all) = both;
+        let mut uploads =
+            Uploads::new(&Limits { upload_bytes_per_second, upload_bytes_per_second_in_all, ..Limits::default() });
+        let at = Duration::ZERO;
+        assert_eq!(uploads.carry(at, 1, 1500), Duration::from_millis(1500), "its own rate is the slower one");
+        assert_eq!(uploads.carry(at, 2, 1500), Duration::from_secs(2), "after the 1500 bytes of the other");
     }
 
     #[test]
