@@ -14,6 +14,7 @@ mod catalogue;
 mod clock;
 mod entities;
 mod faults;
+mod gateway;
 mod journal;
 mod limits;
 mod methods;

@@ -15,7 +15,6 @@ use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
 use crate::limits::Limits;
 use crate::server::{self, Shared};
-use crate::telegram::Telegram;
 use crate::users::UserAction;
 use crate::{catalogue, token};
 
@@ -62,7 +61,7 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     }
     let address = listener.local_addr()?;
     let ceilings = limits.describe();
-    let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
+    let shared = Arc::new(Shared::new(Clock::since(epoch), limits, seed));
     let (stop, stopped) = watch::channel(false);
     let (tell_id, id) = mpsc::sync_channel(1);
     let (tell_end, ended) = mpsc::sync_channel(1);

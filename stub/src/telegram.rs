@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
 use crate::faults::{Faults, Strike, Then};
+use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
@@ -26,6 +27,7 @@ pub(crate) struct Telegram {
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
+    pub(crate) gateway: Gateway,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
@@ -48,6 +50,7 @@ impl Telegram {
             inboxes: Inboxes::default(),
             journal: Journal::default(),
             faults: Faults::default(),
+            gateway: Gateway::default(),
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }

@@ -51,6 +51,11 @@ impl Params {
         })
     }
 
+    /// The bytes of all its files, if there are any.
+    pub(crate) fn upload_size(&self) -> Option<u64> {
+        (!self.files.is_empty()).then(|| self.files.iter().map(|file| file.size).sum())
+    }
+
     /// The file part of that field name.
     pub(crate) fn file(&self, field: &str) -> Option<&FilePart> {
         self.files.iter().find(|file| file.field == field)

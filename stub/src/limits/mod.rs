@@ -32,6 +32,9 @@ pub struct Limits {
     /// Waits of up to 8 s become slow answers in place of a 429, as the real server turns them
     /// (<https://github.com/tdlib/td>, `NetQueryDelayer.cpp`).
     pub absorb_short_waits: bool,
+    /// The server in front of Telegram sheds what a bot has too much of under way: 310 messages to a chat, 1000
+    /// calls, 100 uploads, uploads of one size in quick succession. It holds them for 3 s and answers 429.
+    pub gateway_shedding: bool,
     /// What happens to a call about a chat that nobody has written in yet.
     pub unknown_chats: UnknownChats,
     /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
@@ -87,6 +90,10 @@ impl Limits {
         rule(chat > 0, format!("{chat} sends and edits a second to one private chat, {burst} at once after a pause"));
         rule(self.album == AlbumWeight::One, "an album counts as one message".to_owned());
         rule(self.absorb_short_waits, "waits of up to 8 seconds become slow answers".to_owned());
+        rule(
+            self.gateway_shedding,
+            "more than 310 messages to a chat, 1000 calls or 100 uploads under way are shed".to_owned(),
+        );
         rule(self.unknown_chats == UnknownChats::Refuse, "chats that nobody wrote in are not found".to_owned());
         if let Some(rate) = self.upload_bytes_per_second {
             rule(true, format!("{} a second of one bot's uploads together", rate.display().iec()));

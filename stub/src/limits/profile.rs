@@ -16,7 +16,7 @@ pub enum Profile {
     /// The same without any tolerance: no burst to a private chat, two uploads at once, their bytes slow. What a
     /// bot does well here it does well anywhere.
     Strict,
-    /// As users mostly meet it: a longer burst, and short waits absorbed by the server.
+    /// As users mostly meet it: a longer burst, short waits absorbed by the server, and what it sheds.
     Lenient,
     /// No ceilings at all.
     Off,
@@ -34,6 +34,7 @@ impl Profile {
             chat_burst: 3,
             album: AlbumWeight::Items,
             absorb_short_waits: false,
+            gateway_shedding: false,
             unknown_chats: UnknownChats::Make,
             answer_time: Duration::from_millis(40)..=Duration::from_millis(120),
             poll_batch: Duration::ZERO,
@@ -49,7 +50,13 @@ impl Profile {
                 upload_bytes_per_second: Some(bytesize::ByteSize::mib(1)),
                 ..documented
             },
-            Self::Lenient => Limits { chat_burst: 5, album: AlbumWeight::One, absorb_short_waits: true, ..documented },
+            Self::Lenient => Limits {
+                chat_burst: 5,
+                album: AlbumWeight::One,
+                absorb_short_waits: true,
+                gateway_shedding: true,
+                ..documented
+            },
             Self::Off => {
                 Limits { sends_per_second: 0, group_sends_per_minute: 0, chat_sends_per_second: 0, ..documented }
             }

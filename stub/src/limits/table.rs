@@ -19,6 +19,7 @@ pub(super) struct Table {
     chat_burst: Option<u32>,
     album: Option<AlbumWeight>,
     absorb_short_waits: Option<bool>,
+    gateway_shedding: Option<bool>,
     unknown_chats: Option<UnknownChats>,
     answer_time: Option<Spread>,
     #[serde(with = "humantime_serde::option")]
@@ -40,6 +41,7 @@ impl From<Table> for Limits {
             chat_burst: table.chat_burst.unwrap_or(base.chat_burst),
             album: table.album.unwrap_or(base.album),
             absorb_short_waits: table.absorb_short_waits.unwrap_or(base.absorb_short_waits),
+            gateway_shedding: table.gateway_shedding.unwrap_or(base.gateway_shedding),
             unknown_chats: table.unknown_chats.unwrap_or(base.unknown_chats),
             answer_time: range(table.answer_time, base.answer_time),
             poll_batch: table.poll_batch.unwrap_or(base.poll_batch),

@@ -10,6 +10,7 @@ use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::time::sleep;
 
 use super::intake::{self, Intake, Reader, Unread};
+use super::passage::Passage;
 use super::route::{Route, route};
 use super::{Reset, Shared, polling};
 use crate::answer::{self, Done, Refusal};
@@ -90,11 +91,17 @@ async fn act(shared: &Shared, call: Call) -> Response<Body> {
             Then::Hang => std::future::pending().await,
         }
     }
+    let passage = match Passage::enter(shared, &call).await {
+        Ok(passage) => passage,
+        Err(refusal) => return refused(&refusal),
+    };
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
     let (answer, takes) = settle(shared, call).await;
-    after(takes, answer).await
+    let response = after(takes, answer).await;
+    drop(passage);
+    response
 }
 
 /// Does what a call asks for, after the waits that are absorbed; and how long its answer is to take.

@@ -6,6 +6,7 @@
 pub(crate) mod answering;
 mod control;
 mod intake;
+mod passage;
 mod polling;
 mod route;
 
@@ -26,6 +27,7 @@ use tokio::task::JoinSet;
 
 use crate::call::Keeping;
 use crate::clock::Clock;
+use crate::limits::Limits;
 use crate::telegram::Telegram;
 use crate::updates::postman;
 use crate::world::MOST_BYTES;
@@ -38,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) post: Notify,
     /// Rings when a bot may have sent something.
     pub(crate) sent: Notify,
+    /// Whether the gateway sheds load.
+    sheds: bool,
     telegram: Mutex<Telegram>,
 }
 
@@ -49,9 +53,11 @@ const PATIENCE: Duration = Duration::from_secs(500);
 const BREATH: Duration = Duration::from_millis(20);
 
 impl Shared {
-    pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
+    pub(crate) fn new(clock: Clock, limits: Limits, seed: u64) -> Self {
+        let sheds = limits.gateway_shedding;
+        let telegram = Mutex::new(Telegram::new(limits, seed));
         let keeping = Keeping::bounded(MOST_BYTES);
-        Self { clock, keeping, post: Notify::new(), sent: Notify::new(), telegram: Mutex::new(telegram) }
+        Self { clock, keeping, post: Notify::new(), sent: Notify::new(), sheds, telegram }
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock

@@ -1,9 +1,11 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
+use std::time::Duration;
+
 use floodrig_stub::{AlbumWeight, Limits, UnknownChats};
 use serde_json::json;
 
-use crate::client::{Client, TOKEN, quick, stub};
+use crate::client::{Client, TOKEN, free, quick, stub};
 
 #[test]
 fn the_31st_send_in_one_second_is_refused() {
@@ -111,4 +113,24 @@ fn a_chat_that_nobody_wrote_in_may_be_refused() {
     assert_eq!(client.refusal("sendMessage", &send), "Bad Request: chat not found");
     stub.write(TOKEN, 5, 5, "/start").unwrap();
     client.result("sendMessage", &send);
+}
+
+#[test]
+fn the_311th_message_under_way_to_one_chat_is_shed_when_the_gateway_sheds() {
+    let hour = Duration::from_hours(1);
+    let stub = stub(Limits { gateway_shedding: true, answer_time: hour..=hour, ..free() });
+    let send = format!("GET /bot{TOKEN}/sendMessage?chat_id=5&text=a HTTP/1.1\r\nHost: stub\r\n\r\n");
+    let mut clients: Vec<Client> = (0..310).map(|_| Client::of(&stub)).collect();
+    for client in &mut clients {
+        client.write(&send);
+    }
+    let mut under_way = 0;
+    while under_way < 310 {
+        under_way += stub.take_interval().by_method.get("sendMessage").map_or(0, |counts| counts.calls);
+        std::thread::yield_now();
+    }
+    let mut one_more = Client::of(&stub);
+    one_more.write(&send);
+    let shed = one_more.read();
+    assert_eq!((shed.status, &shed.json()["parameters"]["retry_after"]), (429, &json!(60)));
 }
