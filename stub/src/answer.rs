@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
@@ -79,10 +80,32 @@ impl Refusal {
         Self::new(400, format!("Bad Request: {}", says.as_ref()))
     }
 
+    /// A refusal of that status in the usual words.
+    pub(crate) fn of(code: u16) -> Self {
+        let says = match code {
+            400 => "Bad Request",
+            401 => "Unauthorized",
+            403 => "Forbidden: bot was blocked by the user",
+            404 => "Not Found",
+            409 => "Conflict",
+            500 => "Internal Server Error",
+            502 => "Bad Gateway",
+            503 => "Service Unavailable",
+            504 => "Gateway Timeout",
+            _ => "Error",
+        };
+        Self::new(code, says)
+    }
+
     /// 429.
     pub(crate) fn too_many(retry_after: u32) -> Self {
         let description = format!("Too Many Requests: retry after {retry_after}");
         Self { retry_after: Some(retry_after), ..Self::new(429, description) }
+    }
+
+    /// 403; the prefix is added.
+    pub(crate) fn forbidden(says: impl AsRef<str>) -> Self {
+        Self::new(403, format!("Forbidden: {}", says.as_ref()))
     }
 
     pub(crate) fn conflict(says: &str) -> Self {

@@ -1,6 +1,6 @@
 //! What the stub says of the calls it answered: exact counts by interval, and sightings for whoever watches.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
@@ -65,11 +65,38 @@ pub struct MethodCounts {
     pub errors: u64,
 }
 
+impl MethodCounts {
+    fn count(&mut self, status: u16) {
+        self.calls += 1;
+        match status {
+            200 => {}
+            429 => self.throttled += 1,
+            _ => self.errors += 1,
+        }
+    }
+}
+
+/// A message that a bot sent or edited.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    pub(crate) cursor: u64,
+    pub(crate) bot: i64,
+    pub(crate) chat: i64,
+    pub(crate) message: i64,
+}
+
+/// How many of them are kept, for all bots.
+const MOST_SENT: usize = 10_000;
+
 /// What was counted since it was last taken, and who watches.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    /// By the place of a method in the catalogue.
+    /// By the place of a method in the catalogue; since they were last taken.
     methods: Vec<MethodCounts>,
+    /// The same since the start.
+    totals: Vec<MethodCounts>,
+    sent: VecDeque<Sent>,
+    sent_so_far: u64,
     unmodelled: HashMap<MethodId, u64>,
     throttled_by: BTreeMap<String, u64>,
     uploads: u64,
@@ -82,18 +109,12 @@ pub(crate) struct Journal {
 impl Journal {
     /// Counts a call by the status of its answer.
     pub(crate) fn answered(&mut self, at: Duration, method: MethodId, status: u16) {
-        if self.methods.is_empty() {
-            self.methods = vec![MethodCounts::default(); catalogue::methods().len()];
+        for counts in [&mut self.methods, &mut self.totals] {
+            counts.resize(catalogue::methods().len(), MethodCounts::default());
+            counts[method.index()].count(status);
         }
-        let counts = &mut self.methods[method.index()];
-        counts.calls += 1;
-        match status {
-            200 => {}
-            429 => {
-                counts.throttled += 1;
-                self.first_throttled.get_or_insert(at);
-            }
-            _ => counts.errors += 1,
+        if status == 429 {
+            self.first_throttled.get_or_insert(at);
         }
     }
 
@@ -103,6 +124,27 @@ impl Journal {
             Some(calls) => *calls += 1,
             None => drop(self.throttled_by.insert(rule.to_owned(), 1)),
         }
+    }
+
+    /// The counts since the start, of methods that were called.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (&'static str, MethodCounts)> {
+        let called = catalogue::methods().zip(&self.totals).filter(|(_, counts)| counts.calls > 0);
+        called.map(|(method, counts)| (method.name(), *counts))
+    }
+
+    /// Notes that a message was sent or edited.
+    pub(crate) fn sent(&mut self, bot: i64, chat: i64, message: i64) {
+        self.sent_so_far += 1;
+        if self.sent.len() == MOST_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(Sent { cursor: self.sent_so_far, bot, chat, message });
+    }
+
+    /// What a bot sent after the cursor, oldest first, as far back as is kept.
+    pub(crate) fn sent_since(&self, bot: i64, cursor: u64) -> impl Iterator<Item = &Sent> {
+        let from = self.sent.partition_point(|sent| sent.cursor <= cursor);
+        self.sent.range(from..).filter(move |sent| sent.bot == bot)
     }
 
     pub(crate) fn unmodelled(&mut self, method: MethodId) {

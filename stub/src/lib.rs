@@ -13,6 +13,7 @@ mod call;
 mod catalogue;
 mod clock;
 mod entities;
+mod faults;
 mod gateway;
 mod journal;
 mod limits;
@@ -27,6 +28,8 @@ mod uploads;
 mod users;
 mod world;
 
+pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
-pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, spread};
+pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
+pub use users::UserAction;

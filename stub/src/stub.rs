@@ -11,11 +11,11 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
+use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
 use crate::limits::Limits;
 use crate::server::{self, Shared};
-use crate::telegram::Telegram;
-use crate::users::{self, Written};
+use crate::users::UserAction;
 use crate::{catalogue, token};
 
 /// A running stub. Dropping it stops it.
@@ -61,7 +61,7 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     }
     let address = listener.local_addr()?;
     let ceilings = limits.describe();
-    let shared = Arc::new(Shared::new(Clock::since(epoch), Telegram::new(limits, seed)));
+    let shared = Arc::new(Shared::new(Clock::since(epoch), limits, seed));
     let (stop, stopped) = watch::channel(false);
     let (tell_id, id) = mpsc::sync_channel(1);
     let (tell_end, ended) = mpsc::sync_channel(1);
@@ -123,12 +123,23 @@ impl Stub {
 
     /// A user writes a text into a chat of a bot; both are made when they are new. Returns the `update_id`.
     pub fn write(&self, bot_token: &str, chat: i64, user: i64, text: &str) -> Result<i64, NotPushed> {
+        self.act(bot_token, &UserAction::Message { chat_id: chat, user_id: user, text: text.to_owned() })
+    }
+
+    /// A user does something that the bot gets an update of. Returns the `update_id`.
+    pub fn act(&self, bot_token: &str, action: &UserAction) -> Result<i64, NotPushed> {
         let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
-        let now = self.shared.clock.now();
-        let written = Written { bot, chat, user, text };
-        let pushed = users::write(&mut self.shared.telegram(), now, self.shared.clock.unix(now), written);
-        self.shared.post.notify_one();
-        pushed.ok_or(NotPushed::Unwanted)
+        self.shared.do_as_user(bot, action).ok_or(NotPushed::Unwanted)
+    }
+
+    /// Orders a fault; those ordered before come first.
+    pub fn order(&self, fault: Fault) {
+        self.shared.telegram().faults.order(fault);
+    }
+
+    /// Takes back every fault that was ordered.
+    pub fn clear_faults(&self) {
+        self.shared.telegram().faults.clear();
     }
 
     /// The kernel's id of the stub's thread, so that its CPU time can be charged apart.

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
+use crate::faults::{Faults, Strike, Then};
 use crate::gateway::Gateway;
-use crate::journal::{CallCounts, Journal};
-use crate::limits::Limits;
+use crate::journal::{CallCounts, Journal, Sent};
+use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
 use crate::throttle::{Lines, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
-use crate::world::World;
+use crate::world::{Found, Shown, World};
 
 /// The stub's state.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Telegram {
     pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
+    pub(crate) faults: Faults,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
@@ -51,6 +53,8 @@ pub(crate) enum Attempt {
 
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
+/// How many messages one read of what was sent shows.
+const MOST_SHOWN: usize = 1000;
 
 impl Telegram {
     pub(crate) fn new(limits: Limits, seed: u64) -> Self {
@@ -62,6 +66,8 @@ impl Telegram {
             uploads: Uploads::new(&limits),
             inboxes: Inboxes::default(),
             journal: Journal::default(),
+            faults: Faults::default(),
+            gateway: Gateway::default(),
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }
@@ -93,6 +99,35 @@ impl Telegram {
             inbox.kinds = kinds;
         }
         inbox.ask(now, poll)
+    }
+
+    /// What was ordered to happen to a call.
+    pub(crate) fn strike(&mut self, call: &Call, now: Duration) -> Option<Strike> {
+        if self.faults.is_empty() {
+            return None;
+        }
+        let strike = self.faults.strike(call.method.name(), call.params.integer("chat_id"))?;
+        match &strike.then {
+            Then::Answer => {}
+            Then::Refuse(refusal) => self.journal.answered(now, call.method, refusal.code),
+            // No answer has no status; 0 counts as an error.
+            Then::Reset | Then::Hang => self.journal.answered(now, call.method, 0),
+        }
+        Some(strike)
+    }
+
+    /// What a bot sent after the cursor: each message as it is now, with its own cursor.
+    pub(crate) fn sent(&mut self, bot: i64, cursor: u64) -> Vec<(u64, Value)> {
+        let sent: Vec<Sent> = self.journal.sent_since(bot, cursor).take(MOST_SHOWN).copied().collect();
+        let shown = sent.into_iter().map(|sent| {
+            let chat = self.world.chat(sent.chat);
+            let message = match self.world.find(bot, &chat, sent.message) {
+                Found::Message(message) => json!(Shown { message, chat: &chat, reply_to: None }),
+                Found::Forgotten | Found::Nowhere => json!({ "message_id": sent.message, "chat": chat }),
+            };
+            (sent.cursor, message)
+        });
+        shown.collect()
     }
 
     /// A bot's inbox exists from its first call on.
@@ -164,6 +199,28 @@ impl Telegram {
             worst_minute_group_accepted: u64::from(minute.accepted),
             ..self.journal.take()
         }
+    }
+
+    /// How many messages an album of that many items counts as.
+    pub(crate) fn album_weight(&self, items: usize) -> u32 {
+        match self.limits.album {
+            AlbumWeight::Items => items as u32,
+            AlbumWeight::One => 1,
+        }
+    }
+
+    /// Whether a chat is there only once somebody wrote in it.
+    pub(crate) fn refuses_unknown_chats(&self) -> bool {
+        self.limits.unknown_chats == UnknownChats::Refuse
+    }
+
+    pub(crate) fn poll_batch(&self) -> Duration {
+        self.limits.poll_batch
+    }
+
+    /// A number that chance gives.
+    pub(crate) fn chance(&mut self, range: std::ops::RangeInclusive<i64>) -> i64 {
+        self.random.random_range(range)
     }
 
     fn draw(&mut self, range: impl FnOnce(&Limits) -> std::ops::RangeInclusive<Duration>) -> Duration {

@@ -1,40 +1,156 @@
-//! What the users of the stub's world do: they write, and a bot gets an update of it.
+//! What the users of the stub's world do: they write, press, ask, join, pay, and a bot gets an update of it.
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::answer::Json;
 use crate::entities;
+use crate::methods::payments;
 use crate::telegram::Telegram;
-use crate::world::{Chat, ChatKind, Content, Message, Shown, User};
+use crate::world::{Chat, ChatKind, Content, Found, Message, Shown, User};
 
-/// A text that a user writes into a chat.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Written<'a> {
-    pub(crate) bot: i64,
-    pub(crate) chat: i64,
-    pub(crate) user: i64,
-    pub(crate) text: &'a str,
+/// One thing that a user does. Chats and users are made when they are new.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of the Bot API")]
+pub enum UserAction {
+    /// Writes a text; a command is a text that begins with a slash.
+    Message { chat_id: i64, user_id: i64, text: String },
+    /// Presses a button of a message, by its data or by its label.
+    Callback { chat_id: i64, user_id: i64, message_id: i64, data: Option<String>, label: Option<String> },
+    /// Types the bot's name and a query.
+    Inline { user_id: i64, query: String },
+    /// Sends what a Mini App opened by a keyboard button hands over.
+    WebAppData { user_id: i64, button_text: String, data: String },
+    /// Comes into a group.
+    Join { chat_id: i64, user_id: i64 },
+    /// Leaves a group.
+    Leave { chat_id: i64, user_id: i64 },
+    /// Pays an invoice.
+    Payment { chat_id: i64, user_id: i64, currency: String, total_amount: i64, payload: String },
 }
 
-/// Writes it; the id of the update, unless the bot does not want it.
-pub(crate) fn write(telegram: &mut Telegram, now: Duration, date: i64, written: Written<'_>) -> Option<i64> {
-    let chat = Chat::of(written.chat);
-    let text = entities::read(written.text, None, None).expect("a text without a parse mode is always read");
-    let message = Message {
-        id: telegram.world.next_id(written.bot, &chat),
-        from: User::Person(written.user),
-        date,
-        edited: None,
-        thread: None,
-        reply_to: None,
-        content: Content::Text(text),
-        markup: None,
-    };
-    let shown = Json::of(&Shown { message: &message, chat: &chat, reply_to: None });
-    let update: Value = serde_json::from_str(shown.as_str()).expect("what was just written is JSON");
-    telegram.world.keep(written.bot, &chat, message);
-    let kind = if chat.kind == ChatKind::Channel { "channel_post" } else { "message" };
-    telegram.push_update(now, written.bot, kind, &update)
+/// When and to which bot something is done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    pub(crate) now: Duration,
+    pub(crate) date: i64,
+    pub(crate) bot: i64,
+}
+
+/// Does it; the id of the update, unless the bot does not want it.
+pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> Option<i64> {
+    let mut scene = Scene { telegram, at };
+    match action {
+        UserAction::Message { chat_id, user_id, text } => {
+            let text = entities::read(text, None, None).expect("a text without a parse mode is always read");
+            scene.message(*chat_id, *user_id, Content::Text(text))
+        }
+        UserAction::Callback { chat_id, user_id, message_id, data, label } => {
+            let button = match (data, label) {
+                (Some(data), _) => Button::Data(data),
+                (None, label) => Button::Label(label.as_deref()?),
+            };
+            scene.press(*chat_id, *user_id, *message_id, button)
+        }
+        UserAction::Inline { user_id, query } => {
+            let id = scene.fresh_id();
+            let query = json!({ "id": id, "from": User::Person(*user_id), "query": query, "offset": "" });
+            scene.push("inline_query", &query)
+        }
+        UserAction::WebAppData { user_id, button_text, data } => {
+            scene.service(*user_id, *user_id, "web_app_data", &json!({ "data": data, "button_text": button_text }))
+        }
+        UserAction::Join { chat_id, user_id } => {
+            scene.note_member(*chat_id, *user_id, "member");
+            scene.service(*chat_id, *user_id, "new_chat_members", &json!([User::Person(*user_id)]))
+        }
+        UserAction::Leave { chat_id, user_id } => {
+            scene.note_member(*chat_id, *user_id, "left");
+            scene.service(*chat_id, *user_id, "left_chat_member", &json!(User::Person(*user_id)))
+        }
+        UserAction::Payment { chat_id, user_id, currency, total_amount, payload } => {
+            let charge = scene.fresh_id();
+            let payment = payments::transaction(&charge, *user_id, *total_amount, at.date, "source");
+            payments::paid(scene.telegram, at.bot, payment);
+            let paid = json!({
+                "currency": currency, "total_amount": total_amount, "invoice_payload": payload,
+                "telegram_payment_charge_id": charge, "provider_payment_charge_id": charge,
+            });
+            scene.service(*chat_id, *user_id, "successful_payment", &paid)
+        }
+    }
+}
+
+/// How a button is told apart from others.
+#[derive(Clone, Copy)]
+enum Button<'a> {
+    Data(&'a str),
+    Label(&'a str),
+}
+
+struct Scene<'a> {
+    telegram: &'a mut Telegram,
+    at: Moment,
+}
+
+impl Scene<'_> {
+    fn push(&mut self, kind: &'static str, update: &Value) -> Option<i64> {
+        self.telegram.push_update(self.at.now, self.at.bot, kind, update)
+    }
+
+    fn fresh_id(&mut self) -> String {
+        self.telegram.chance(1..=i64::MAX).to_string()
+    }
+
+    /// A message whose content is one field.
+    fn service(&mut self, chat: i64, user: i64, field: &'static str, value: &Value) -> Option<i64> {
+        self.message(chat, user, Content::Fields(Box::new([(field, Json::of(value))])))
+    }
+
+    fn message(&mut self, chat: i64, user: i64, content: Content) -> Option<i64> {
+        let (bot, world) = (self.at.bot, &mut self.telegram.world);
+        world.meet(chat);
+        let chat = world.chat(chat);
+        let message = Message::new(world.next_id(bot, &chat), User::Person(user), self.at.date, content);
+        let update = shown(&chat, &message);
+        world.keep(bot, &chat, message);
+        let kind = if chat.kind == ChatKind::Channel { "channel_post" } else { "message" };
+        self.push(kind, &update)
+    }
+
+    /// A button that is not there cannot be pressed, so that no update comes of it.
+    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Option<i64> {
+        let (bot, world) = (self.at.bot, &mut self.telegram.world);
+        let chat = world.chat(chat);
+        let Found::Message(message) = world.find(bot, &chat, message) else { return None };
+        let data = match button {
+            Button::Data(data) => data.to_owned(),
+            Button::Label(label) => data_of(message, label)?,
+        };
+        let message = shown(&chat, message);
+        let id = self.fresh_id();
+        let query = json!({
+            "id": id, "from": User::Person(user), "message": message, "chat_instance": chat.id.to_string(), "data": data,
+        });
+        self.push("callback_query", &query)
+    }
+
+    fn note_member(&mut self, chat: i64, user: i64, status: &str) {
+        self.telegram.world.facts.set(chat, &format!("member/{user}"), &json!({ "status": status }));
+    }
+}
+
+fn shown(chat: &Chat, message: &Message) -> Value {
+    let shown = Json::of(&Shown { message, chat, reply_to: None });
+    serde_json::from_str(shown.as_str()).expect("what was just written is JSON")
+}
+
+fn data_of(message: &Message, label: &str) -> Option<String> {
+    let markup: Value = serde_json::from_str(message.markup.as_ref()?.as_str()).ok()?;
+    let mut buttons = markup["inline_keyboard"].as_array()?.iter().filter_map(Value::as_array).flatten();
+    let button = buttons.find(|button| button["text"] == label)?;
+    button["callback_data"].as_str().map(str::to_owned)
 }

@@ -41,7 +41,7 @@ pub(crate) struct Decoder {
 enum Body {
     Urlencoded(Vec<u8>),
     Json(Vec<u8>),
-    Form(Multipart, Parts),
+    Form(Box<(Multipart, Parts)>),
     /// Any other type: the body is a file named `file`.
     File(Option<Box<Incoming>>, Keeping),
 }
@@ -84,7 +84,8 @@ impl Decoder {
                 body.extend_from_slice(bytes);
                 if body.len() > MOST_PARAMETERS { Err(Undecodable::TooLarge) } else { Ok(()) }
             }
-            Body::Form(form, parts) => {
+            Body::Form(form) => {
+                let (form, parts) = &mut **form;
                 let params = &mut self.params;
                 form.feed(bytes, |event| parts.take(event, params)).map_err(|_| Undecodable::Malformed)?;
                 if parts.too_large { Err(Undecodable::TooLarge) } else { Ok(()) }
@@ -100,7 +101,7 @@ impl Decoder {
     pub(crate) fn has_file(&self) -> bool {
         match &self.body {
             Body::Urlencoded(_) | Body::Json(_) => false,
-            Body::Form(_, parts) => !self.params.files.is_empty() || matches!(parts.open, Some(Part::File(_))),
+            Body::Form(form) => !self.params.files.is_empty() || matches!(form.1.open, Some(Part::File(_))),
             Body::File(file, _) => file.is_some(),
         }
     }
@@ -111,8 +112,8 @@ impl Decoder {
         match self.body {
             Body::Urlencoded(body) => params.push_urlencoded(&body),
             Body::Json(body) => json::read(&body, &mut params),
-            Body::Form(form, parts) if form.is_over() || parts.saw_nothing(&params) => {}
-            Body::Form(..) => return Err(Undecodable::Malformed),
+            Body::Form(form) if form.0.is_over() || form.1.saw_nothing(&params) => {}
+            Body::Form(_) => return Err(Undecodable::Malformed),
             Body::File(file, _) => params.files.extend(file.map(|file| file.finish())),
         }
         Ok(params)
@@ -124,7 +125,7 @@ impl Body {
         let lower = content_type.to_ascii_lowercase();
         if lower.contains("multipart/form-data") {
             let parts = Parts { keeping: keeping.clone(), open: None, text_bytes: 0, too_large: false };
-            return Self::Form(Multipart::new(boundary_of(content_type)), parts);
+            return Self::Form(Box::new((Multipart::new(boundary_of(content_type)), parts)));
         }
         if lower.contains("application/json") {
             return Self::Json(Vec::new());

@@ -2,6 +2,7 @@
 
 mod decoder;
 mod disposition;
+mod inflate;
 mod json;
 mod kept;
 mod multipart;
@@ -10,6 +11,7 @@ mod params;
 use std::time::Duration;
 
 pub(crate) use decoder::{Decoder, Undecodable};
+pub(crate) use inflate::Inflate;
 pub(crate) use kept::Keeping;
 pub(crate) use params::{FilePart, Params};
 

@@ -18,6 +18,15 @@ pub(crate) fn default_value(declared: &str, hints: Hints<'_>) -> Value {
     value(declared, None, hints, DEEPEST)
 }
 
+/// The object with every required field of that type that it lacks.
+pub(crate) fn filled(named: &str, given: Value) -> Value {
+    let mut filled = default_value(named, &|_| None);
+    if let (Value::Object(filled), Value::Object(given)) = (&mut filled, given) {
+        filled.extend(given);
+    }
+    filled
+}
+
 fn value(declared: &str, field: Option<&str>, hints: Hints<'_>, depth: u8) -> Value {
     let first = declared.split('|').next().unwrap_or_default();
     if let Some(literal) = first.strip_prefix('=') {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-pub(crate) use default_value::default_value;
+pub(crate) use default_value::{default_value, filled};
 
 /// A method of the catalogue, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use serde::{Deserialize, Deserializer};
 
-use super::{AlbumWeight, Family, Limits, Profile, Rule, ThrottleScope, spread};
+use super::{AlbumWeight, Family, Limits, Profile, Rule, ThrottleScope, UnknownChats, spread};
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename = "Limits", expecting = "a table")]
@@ -20,13 +20,15 @@ struct Given {
     chat_burst: Option<u32>,
     slow_mode: Option<Span>,
     counts: Option<Vec<Family>>,
-    album_weight: Option<AlbumWeight>,
+    album: Option<AlbumWeight>,
     throttle_scope: Option<ThrottleScope>,
     penalty_growth: Option<Span>,
     absorb_short_waits: Option<bool>,
     gateway_shedding: Option<bool>,
     rules: Option<Vec<Rule>>,
+    unknown_chats: Option<UnknownChats>,
     answer_time: Option<Spread>,
+    poll_batch: Option<Span>,
     upload_time: Option<Spread>,
     upload_bytes_per_second: Option<ByteSize>,
     upload_bytes_per_second_in_all: Option<ByteSize>,
@@ -48,7 +50,7 @@ impl<'de> Deserialize<'de> for Limits {
 
 impl From<Given> for Limits {
     fn from(given: Given) -> Self {
-        let base = Self::of(given.profile);
+        let base = given.profile.limits();
         let span = |given: Option<Span>, base| given.map_or(base, |Span(span)| span);
         let spread = |given: Option<Spread>, base| given.map_or(base, |Spread(spread)| spread);
         Self {
@@ -61,13 +63,15 @@ impl From<Given> for Limits {
             chat_burst: given.chat_burst.unwrap_or(base.chat_burst),
             slow_mode: span(given.slow_mode, base.slow_mode),
             counts: given.counts.unwrap_or(base.counts),
-            album_weight: given.album_weight.unwrap_or(base.album_weight),
+            album: given.album.unwrap_or(base.album),
             throttle_scope: given.throttle_scope.unwrap_or(base.throttle_scope),
             penalty_growth: span(given.penalty_growth, base.penalty_growth),
             absorb_short_waits: given.absorb_short_waits.unwrap_or(base.absorb_short_waits),
             gateway_shedding: given.gateway_shedding.unwrap_or(base.gateway_shedding),
             rules: given.rules.unwrap_or(base.rules),
+            unknown_chats: given.unknown_chats.unwrap_or(base.unknown_chats),
             answer_time: spread(given.answer_time, base.answer_time),
+            poll_batch: span(given.poll_batch, base.poll_batch),
             upload_time: spread(given.upload_time, base.upload_time),
             upload_bytes_per_second: given.upload_bytes_per_second.or(base.upload_bytes_per_second),
             upload_bytes_per_second_in_all: given
@@ -90,20 +94,20 @@ mod tests {
     #[test]
     fn an_empty_table_is_the_documented_profile() {
         assert_eq!(read("{}"), Ok(Limits::default()));
-        assert_eq!(Limits::default(), Limits::of(Profile::Documented));
+        assert_eq!(Limits::default(), Profile::Documented.limits());
     }
 
     #[test]
     fn a_key_overrides_its_profile_wherever_it_stands() {
         let read = read(r#"{"sends_per_second": 7, "profile": "off", "answer_time": "5ms"}"#).unwrap();
         let five = Duration::from_millis(5);
-        assert_eq!(read, Limits { sends_per_second: 7, answer_time: five..=five, ..Limits::of(Profile::Off) });
+        assert_eq!(read, Limits { sends_per_second: 7, answer_time: five..=five, ..Profile::Off.limits() });
     }
 
     #[test]
     fn what_is_written_is_read_again_in_every_profile() {
         for profile in [Profile::Documented, Profile::Strict, Profile::Lenient, Profile::Off] {
-            let limits = Limits::of(profile);
+            let limits = profile.limits();
             assert_eq!(read(&serde_json::to_string(&limits).unwrap()), Ok(limits));
         }
     }

@@ -53,7 +53,7 @@ pub struct Limits {
     pub counts: Vec<Family>,
     /// What an album counts as; the server's own cap counts its items (`Client.cpp` of
     /// <https://github.com/tdlib/telegram-bot-api>), of the rest nothing is known.
-    pub album_weight: AlbumWeight,
+    pub album: AlbumWeight,
     /// What a 429 closes. Usually other messages fail with it, sometimes they do not
     /// (<https://github.com/tdlib/td/issues/1062>).
     pub throttle_scope: ThrottleScope,
@@ -72,10 +72,17 @@ pub struct Limits {
     pub gateway_shedding: bool,
     /// Further ceilings.
     pub rules: Vec<Rule>,
+    /// What becomes of a call about a chat that nobody has written in yet.
+    pub unknown_chats: UnknownChats,
     /// How long every call takes to answer, drawn anew for each (`"40ms..120ms"`).
     #[serde(with = "spread")]
     #[schemars(with = "String")]
     pub answer_time: RangeInclusive<Duration>,
+    /// How long a woken poll gathers more updates before it answers; the real server takes 1 to 2 ms (`Client.cpp` of
+    /// <https://github.com/tdlib/telegram-bot-api>).
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub poll_batch: Duration,
     /// What an upload takes on top, once its bytes are there: the server sends them on only then.
     #[serde(with = "spread")]
     #[schemars(with = "String")]
@@ -107,6 +114,17 @@ pub enum AlbumWeight {
     One,
 }
 
+/// What a chat is that nobody has written in yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownChats {
+    /// It is there once it is named: a load test needs no directory of chats.
+    #[default]
+    Make,
+    /// It is answered `chat not found`.
+    Refuse,
+}
+
 /// What a 429 closes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -120,6 +138,6 @@ pub enum ThrottleScope {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self::of(Profile::default())
+        Profile::default().limits()
     }
 }

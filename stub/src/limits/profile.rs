@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 
-use super::{AlbumWeight, Family, Limits, ThrottleScope};
+use super::{AlbumWeight, Family, Limits, ThrottleScope, UnknownChats};
 
 /// A set of ceilings; any other key of the table overrides it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -28,14 +28,14 @@ pub enum Profile {
     Off,
 }
 
-impl Limits {
-    /// What a profile stands for.
-    pub fn of(profile: Profile) -> Self {
-        match profile {
-            Profile::Documented => documented(),
-            Profile::Strict => strict(),
-            Profile::Lenient => lenient(),
-            Profile::Off => off(),
+impl Profile {
+    /// What it stands for.
+    pub fn limits(self) -> Limits {
+        match self {
+            Self::Documented => documented(),
+            Self::Strict => strict(),
+            Self::Lenient => lenient(),
+            Self::Off => off(),
         }
     }
 }
@@ -51,13 +51,15 @@ fn documented() -> Limits {
         chat_burst: 3,
         slow_mode: Duration::ZERO,
         counts: vec![Family::Sends, Family::Edits],
-        album_weight: AlbumWeight::Items,
+        album: AlbumWeight::Items,
         throttle_scope: ThrottleScope::Chat,
         penalty_growth: Duration::ZERO,
         absorb_short_waits: false,
         gateway_shedding: false,
         rules: Vec::new(),
+        unknown_chats: UnknownChats::Make,
         answer_time: Duration::from_millis(40)..=Duration::from_millis(120),
+        poll_batch: Duration::ZERO,
         upload_time: Duration::ZERO..=Duration::ZERO,
         upload_bytes_per_second: None,
         upload_bytes_per_second_in_all: None,
@@ -91,7 +93,7 @@ fn lenient() -> Limits {
         // (<https://github.com/tdlib/td/issues/3034>); paid ones end at a thousand a second.
         sends_per_second: 1000,
         chat_burst: 5,
-        album_weight: AlbumWeight::One,
+        album: AlbumWeight::One,
         absorb_short_waits: true,
         ..documented()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AlbumWeight, Family, Limits, Rule, Scope, ThrottleScope, spread};
+use super::{AlbumWeight, Family, Limits, Rule, Scope, ThrottleScope, UnknownChats, spread};
 
 impl Limits {
     /// Everything that holds, one sentence each.
@@ -23,7 +23,7 @@ impl Limits {
             self.paid_sends_per_second
         );
         say(self.paid_sends_per_second > 0, &paid);
-        let one = self.album_weight == AlbumWeight::One;
+        let one = self.album == AlbumWeight::One;
         say(one, "an album counts as one message (not known; its items count by default)");
         let closes_bot = self.throttle_scope == ThrottleScope::Bot;
         say(closes_bot, "a 429 closes the whole bot (reported; see github.com/tdlib/td/issues/1062)");
@@ -36,6 +36,7 @@ impl Limits {
         say(self.absorb_short_waits, absorbs);
         let sheds = "310 unsent messages of a chat, 1000 calls and 100 uploads under way of a bot, 4GiB of them, equal uploads paced; else 3s of silence and a 429 for 60s (Client.cpp of github.com/tdlib/telegram-bot-api)";
         say(self.gateway_shedding, sheds);
+        say(self.unknown_chats == UnknownChats::Refuse, "chats that nobody wrote in are not found (the scenario)");
         says
     }
 
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_is_off_is_not_said() {
-        assert_eq!(Limits::of(Profile::Off).describe(), ["every answer takes 40ms..120ms"]);
+        assert_eq!(Profile::Off.limits().describe(), ["every answer takes 40ms..120ms"]);
     }
 
     #[test]
@@ -140,7 +141,8 @@ mod tests {
         let turned = Limits {
             slow_mode: second,
             paid_sends_per_second: 1000,
-            album_weight: AlbumWeight::One,
+            album: AlbumWeight::One,
+            unknown_chats: UnknownChats::Refuse,
             throttle_scope: ThrottleScope::Bot,
             penalty_growth: second,
             absorb_short_waits: true,
@@ -153,7 +155,7 @@ mod tests {
             ..Limits::default()
         };
         let says = turned.describe();
-        assert_eq!(says.len(), documented + 12, "{says:#?}");
+        assert_eq!(says.len(), documented + 13, "{says:#?}");
         let evident = says.iter().filter(|says| says.ends_with(')')).count();
         assert_eq!(evident, says.len() - 2, "only the two times of answers are the scenario's own: {says:#?}");
     }

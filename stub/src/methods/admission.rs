@@ -2,7 +2,7 @@
 
 use super::Turn;
 use crate::answer::Refusal;
-use crate::limits::{AlbumWeight, Family};
+use crate::limits::Family;
 use crate::throttle::{Admission, Counted};
 use crate::world::Chat;
 
@@ -35,13 +35,11 @@ impl Turn<'_> {
 
     fn ask(&mut self, chat: Option<(i64, crate::world::ChatKind)>, weight: u32) -> Result<(), Refusal> {
         let params = &self.call.params;
-        let is_album = self.call.method.name() == "sendMediaGroup";
-        let counts_once = is_album && self.telegram.limits.album_weight == AlbumWeight::One;
         let counted = Counted {
             bot: self.call.bot,
             chat,
             family: self.family(),
-            weight: if counts_once { 1 } else { weight },
+            weight,
             carries_file: params.file_bytes().is_some(),
             is_paid: params.is_true("allow_paid_broadcast"),
             patience: self.patience.seconds,
@@ -62,37 +60,5 @@ impl Turn<'_> {
 
     fn family(&self) -> Family {
         Family::of(self.call.method)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::call::{Call, Decoder, Keeping};
-    use crate::catalogue;
-    use crate::limits::{Limits, Profile};
-    use crate::telegram::{Patience, Telegram};
-
-    /// How many messages of a minute to one group are left after an album of ten.
-    fn left_after_an_album(album_weight: AlbumWeight) -> usize {
-        let limits = Limits { album_weight, group_sends_per_minute: 20, ..Limits::of(Profile::Off) };
-        let mut telegram = Telegram::new(limits, 1);
-        let mut admitted = |method, weight| {
-            let params = Decoder::new(None, None, &Keeping::bounded(0)).finish().unwrap();
-            let method = catalogue::method(method).unwrap();
-            let call = Call { bot: 1, method, params, begun: Duration::ZERO };
-            let (now, patience) = (Duration::ZERO, Patience::default());
-            let mut turn = Turn { call: &call, telegram: &mut telegram, now, date: 0, patience, held: None };
-            turn.admit(Some(&Chat::of(-5)), weight).is_ok()
-        };
-        assert!(admitted("sendMediaGroup", 10));
-        (0..20).filter(|_| admitted("sendMessage", 1)).count()
-    }
-
-    #[test]
-    fn an_album_counts_as_its_items_or_once() {
-        assert_eq!((left_after_an_album(AlbumWeight::Items), left_after_an_album(AlbumWeight::One)), (10, 19));
     }
 }

@@ -57,7 +57,7 @@ fn edit_media(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 ///
 /// A message that was forgotten is taken at the caller's word: it was there, and it was not this; the change
 /// then gets nothing to go by.
-fn edit(
+pub(super) fn edit(
     turn: &mut Turn<'_>,
     change: impl FnOnce(Option<Content>) -> Result<Content, Refusal>,
 ) -> Result<Done, Refusal> {
@@ -75,9 +75,12 @@ fn edit(
     if old.as_ref().is_some_and(|old| content == old.content && markup == old.markup) {
         return Err(Refusal::bad_request(NOT_MODIFIED));
     }
-    let (date, thread, reply_to) = old.map_or((turn.date, None, None), |old| (old.date, old.thread, old.reply_to));
-    let from = User::Bot(turn.call.bot);
-    turn.accept(&chat, Message { id, from, date, edited: Some(turn.date), thread, reply_to, content, markup })
+    let edited = Some(turn.date);
+    let message = match old {
+        Some(old) => Message { edited, content, markup, ..old },
+        None => Message { edited, markup, ..Message::new(id, User::Bot(turn.call.bot), turn.date, content) },
+    };
+    turn.accept(&chat, message)
 }
 
 /// The message to edit; `None`: it was there once.

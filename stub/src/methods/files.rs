@@ -24,12 +24,14 @@ fn get_file(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     Done::of(&FileObject::at(file, record.size, path))
 }
 
-/// Every user has exactly one photo.
+/// Every user has exactly one photo; a bot may have set its own.
 fn get_user_profile_photos(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let params = &turn.call.params;
     let user = params.integer("user_id").filter(|id| *id > 0);
     let user = user.ok_or_else(|| Refusal::bad_request("invalid user_id specified"))?;
-    let sizes = || Side::ALL.map(|side| FileObject::avatar(user, side));
-    let photos: Vec<_> = (params.integer("offset").unwrap_or(0) <= 0).then(sizes).into_iter().collect();
+    let is_past = params.integer("offset").unwrap_or(0) > 0;
+    let own = turn.noted(user, "photo").map(|photo| json!([photo]));
+    let sizes = own.unwrap_or_else(|| json!(Side::ALL.map(|side| FileObject::avatar(user, side))));
+    let photos = if is_past { json!([]) } else { json!([sizes]) };
     Done::of(&json!({ "total_count": 1, "photos": photos }))
 }

@@ -16,6 +16,7 @@ pub(super) const METHODS: Family = &[
     ("sendVoice", |turn| send(turn, MediaKind::Voice)),
     ("sendVideoNote", |turn| send(turn, MediaKind::VideoNote)),
     ("sendSticker", |turn| send(turn, MediaKind::Sticker)),
+    ("sendLivePhoto", |turn| send(turn, MediaKind::LivePhoto)),
 ];
 
 /// The largest photo (<https://core.telegram.org/bots/api#sending-files>; the words from `FileLoaderUtils.cpp`

@@ -1,22 +1,62 @@
-//! Answers to what users press and ask.
+//! Answers to what users press, ask and pay. They are kept, so that whoever asked can read them.
+
+use serde_json::{Value, json};
 
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
 
-pub(super) const METHODS: Family = &[("answerCallbackQuery", answer_callback_query)];
+pub(super) const METHODS: Family = &[
+    ("answerCallbackQuery", answer_callback_query),
+    ("answerInlineQuery", answer_inline_query),
+    ("answerShippingQuery", |turn| answer(turn, "shipping_query_id", &["ok", "shipping_options", "error_message"])),
+    ("answerPreCheckoutQuery", |turn| answer(turn, "pre_checkout_query_id", &["ok", "error_message"])),
+    ("answerWebAppQuery", answer_web_app_query),
+    ("savePreparedInlineMessage", save_prepared_inline_message),
+];
 
 /// The longest notification (<https://core.telegram.org/bots/api#answercallbackquery>).
 const LONGEST_NOTIFICATION: usize = 200;
+/// How many results an inline query may get (<https://core.telegram.org/bots/api#answerinlinequery>).
+const MOST_RESULTS: usize = 50;
+const TOO_OLD: &str = "query is too old and response timeout expired or query ID is invalid";
 
 /// Not limited by any ceiling (<https://github.com/tdlib/telegram-bot-api/issues/648>).
 fn answer_callback_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
-    let params = &turn.call.params;
-    if params.given("callback_query_id").is_none() {
-        let says = "query is too old and response timeout expired or query ID is invalid";
-        return Err(Refusal::bad_request(says));
-    }
-    if params.text("text").is_some_and(|text| text.chars().count() > LONGEST_NOTIFICATION) {
+    if turn.call.params.text("text").is_some_and(|text| text.chars().count() > LONGEST_NOTIFICATION) {
         return Err(Refusal::bad_request("MESSAGE_TOO_LONG"));
     }
+    answer(turn, "callback_query_id", &["text", "show_alert", "url", "cache_time"])
+}
+
+fn answer_inline_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let results: Vec<Value> =
+        turn.list("results").ok_or_else(|| Refusal::bad_request("can't parse inline query results JSON object"))?;
+    if results.len() > MOST_RESULTS {
+        return Err(Refusal::bad_request("too many inline query results specified"));
+    }
+    answer(turn, "inline_query_id", &["results", "cache_time", "is_personal", "next_offset", "button"])
+}
+
+/// Keeps an answer under the id of what it answers.
+fn answer(turn: &mut Turn<'_>, id: &str, fields: &[&str]) -> Result<Done, Refusal> {
+    let id = turn.call.params.given(id).ok_or_else(|| Refusal::bad_request(TOO_OLD))?.to_owned();
+    let given = fields.iter().filter_map(|name| Some(((*name).to_owned(), turn.plain(name)?)));
+    let said = Value::Object(given.collect());
+    turn.note(turn.call.bot, &format!("answer/{id}"), &said);
     Done::yes()
+}
+
+fn answer_web_app_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let result = turn.value("result").filter(Value::is_object);
+    result.ok_or_else(|| Refusal::bad_request("can't parse inline query result: expected an Object"))?;
+    answer(turn, "web_app_query_id", &["result"])?;
+    Done::of(&json!({ "inline_message_id": format!("{:016x}", turn.telegram.chance(1..=i64::MAX)) }))
+}
+
+fn save_prepared_inline_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let result = turn.value("result").filter(Value::is_object);
+    let result = result.ok_or_else(|| Refusal::bad_request("can't parse inline query result: expected an Object"))?;
+    let id = format!("{:016x}", turn.telegram.chance(1..=i64::MAX));
+    turn.note(turn.call.bot, &format!("prepared/{id}"), &result);
+    Done::of(&json!({ "id": id, "expiration_date": turn.date + 86_400 }))
 }

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::markup;
-use crate::answer::{Done, Refusal};
+use crate::answer::Refusal;
 use crate::call::Call;
 use crate::entities::{self, Formatted};
-use crate::journal::Sighting;
 use crate::telegram::{Patience, Telegram};
 use crate::updates::Inbox;
-use crate::world::{Chat, Content, Found, Message, Shown, User};
+use crate::world::Chat;
 
 /// A call and everything it may touch.
 pub(crate) struct Turn<'a> {
@@ -36,20 +34,24 @@ const LONGEST_RAW: usize = 32_768;
 
 impl Turn<'_> {
     /// The chat that `chat_id` names.
-    pub(super) fn chat(&self) -> Result<Chat, Refusal> {
+    pub(super) fn chat(&mut self) -> Result<Chat, Refusal> {
         self.chat_in("chat_id")
     }
 
-    pub(super) fn chat_in(&self, parameter: &str) -> Result<Chat, Refusal> {
+    pub(super) fn chat_in(&mut self, parameter: &str) -> Result<Chat, Refusal> {
         let text =
             self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request(format!("{parameter} is empty")))?;
         if let Some(name) = text.strip_prefix('@') {
             return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
         }
         match text.trim().parse::<i64>() {
-            Ok(id) if id != 0 => Ok(Chat::of(id)),
+            Ok(id) if id != 0 && self.is_there(id) => Ok(self.telegram.world.chat(id)),
             Ok(_) | Err(_) => Err(Refusal::bad_request("chat not found")),
         }
+    }
+
+    fn is_there(&mut self, chat: i64) -> bool {
+        !self.telegram.refuses_unknown_chats() || self.telegram.world.was_met(chat)
     }
 
     /// The text of a message.
@@ -80,58 +82,31 @@ impl Turn<'_> {
         self.telegram.inboxes.met(self.call.bot)
     }
 
-    /// Sends a new message into a chat.
-    pub(super) fn send(&mut self, chat: &Chat, content: Content) -> Result<Done, Refusal> {
-        let markup = markup::read(&self.call.params)?;
-        self.admit(Some(chat), 1)?;
-        let message = Message {
-            id: self.telegram.world.next_id(self.call.bot, chat),
-            from: User::Bot(self.call.bot),
-            date: self.date,
-            edited: None,
-            thread: self.call.params.integer("message_thread_id"),
-            reply_to: self.replied_to(),
-            content,
-            markup,
-        };
-        self.accept(chat, message)
+    /// A parameter that has to be there.
+    pub(super) fn required(&self, parameter: &str) -> Result<&str, Refusal> {
+        let missing = || Refusal::bad_request(format!("parameter \"{parameter}\" is required"));
+        self.call.params.given(parameter).ok_or_else(missing)
     }
 
-    /// Keeps a message that was sent or edited, tells who watches, and answers it.
-    pub(super) fn accept(&mut self, chat: &Chat, message: Message) -> Result<Done, Refusal> {
-        self.sight(chat, &message);
-        let world = &mut self.telegram.world;
-        let reply_to = message.reply_to.and_then(|id| match world.find(self.call.bot, chat, id) {
-            Found::Message(replied) => Some(replied.clone()),
-            Found::Forgotten | Found::Nowhere => None,
-        });
-        let done = Done::of(&Shown { message: &message, chat, reply_to: reply_to.as_ref() });
-        world.keep(self.call.bot, chat, message);
-        done
+    /// A parameter that is an object or a list.
+    pub(super) fn value(&self, parameter: &str) -> Option<Value> {
+        serde_json::from_str(self.call.params.given(parameter)?).ok()
     }
 
-    /// The message replied to, in the words of today or of before Bot API 7.0.
-    fn replied_to(&self) -> Option<i64> {
-        let today = self.call.params.given("reply_parameters").and_then(|text| {
-            let reply: Value = serde_json::from_str(text).ok()?;
-            reply["message_id"].as_i64()
-        });
-        today.or_else(|| self.call.params.integer("reply_to_message_id"))
+    /// A parameter as the kind of JSON value that it looks like.
+    pub(super) fn plain(&self, parameter: &str) -> Option<Value> {
+        let text = self.call.params.given(parameter)?;
+        Some(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
     }
 
-    fn sight(&mut self, chat: &Chat, message: &Message) {
-        let Some(text) = message.text().filter(|text| !text.text.is_empty() && self.telegram.journal.is_watched())
-        else {
-            return;
-        };
-        self.telegram.journal.sighted(&Sighting {
-            begun: self.call.begun,
-            at: self.now,
-            bot: self.call.bot,
-            chat: chat.id,
-            message_id: message.id,
-            text: text.text.to_string(),
-        });
+    /// Notes a fact about a bot or a chat.
+    pub(super) fn note(&mut self, owner: i64, name: &str, value: &Value) {
+        self.telegram.world.facts.set(owner, name, value);
+    }
+
+    /// What was noted.
+    pub(super) fn noted(&mut self, owner: i64, name: &str) -> Option<Value> {
+        self.telegram.world.facts.get(owner, name)
     }
 }
 

@@ -11,7 +11,9 @@ use crate::world::Content;
 
 pub(super) fn answer(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let method = turn.call.method;
-    turn.telegram.journal.unmodelled(method);
+    if !turn.patience.again {
+        turn.telegram.journal.unmodelled(method);
+    }
     let sends = method.name().starts_with("send") && method.returns() == "Message";
     if sends {
         let chat = turn.chat()?;

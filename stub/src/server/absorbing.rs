@@ -61,15 +61,6 @@ pub(crate) async fn answered(shared: &Arc<Shared>, call: Call) -> Answered {
     told.await.unwrap_or_else(|_| (Err(Refusal::too_many(DROPPED)), Duration::ZERO))
 }
 
-/// Makes a call whose answer goes nowhere.
-pub(crate) fn make(shared: &Arc<Shared>, call: Call) {
-    let mut errand = Errand::of(shared.clone(), call);
-    match errand.begin() {
-        Step::Answered(_) => {}
-        step @ (Step::Wait(_) | Step::InLine(_)) => shared.errands.run(async move { drop(errand.go_on(step).await) }),
-    }
-}
-
 impl Errand {
     fn of(shared: Arc<Shared>, call: Call) -> Self {
         let (patience, place) = if shared.absorbs { (patience(&call), place(&call)) } else { (0, None) };
@@ -117,6 +108,7 @@ impl Errand {
                 if telegram.inboxes.has_stirred() {
                     self.shared.post.notify_one();
                 }
+                self.shared.sent.notify_waiters();
                 if let Some(place) = self.place {
                     if let Some(seconds) = answer.as_ref().err().and_then(|refusal| refusal.retry_after) {
                         telegram.lines.fail(place, seconds, self.patience);

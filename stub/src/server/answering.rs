@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use tokio::time::sleep;
 
-use super::intake::{self, Intake, Unread};
+use super::intake::{self, Intake, Reader, Unread};
 use super::route::{Route, route};
-use super::{Shared, absorbing, gate, polling};
+use super::{Reset, Shared, absorbing, gate, polling};
 use crate::answer::{self, Done, Refusal};
-use crate::call::{Call, Decoder};
+use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
+use crate::faults::{Strike, Then};
 
 /// More than any call that is taken: a file at its largest, its parameters and the form around them.
 const LARGEST_BODY: u64 = 52 << 20;
@@ -46,6 +47,7 @@ async fn called(shared: &Arc<Shared>, bot: i64, name: &str, begun: Duration, req
             response
         }
         Err(Unread::Malformed) => bare(StatusCode::BAD_REQUEST),
+        Err(Unread::Unsupported) => bare(StatusCode::UNSUPPORTED_MEDIA_TYPE),
         Err(Unread::CutOff(refusal)) => closing(after(Duration::ZERO, Err(refusal)).await),
         Err(Unread::Refused(refusal)) => {
             let takes = refused_upload(shared, name, &refusal);
@@ -70,17 +72,31 @@ async fn read(shared: &Shared, bot: i64, request: Request<Body>) -> Result<Intak
         return Err(Unread::CutOff(Refusal::too_large()));
     }
     let decoder = Decoder::new(head.uri.query(), header(CONTENT_TYPE).as_deref(), &shared.keeping);
-    intake::read(shared, bot, decoder, body).await
+    let inflate = Inflate::of(header(CONTENT_ENCODING).as_deref()).map_err(|_| Unread::Unsupported)?;
+    intake::read(shared, bot, Reader { inflate, decoder }, body).await
 }
 
 /// The call is answered when it arrives, or has waited; its answer then travels for as long as answers take.
 async fn act(shared: &Arc<Shared>, call: Call) -> Response<Body> {
+    let struck = {
+        let mut telegram = shared.telegram();
+        telegram.strike(&call, shared.clock.now())
+    };
+    if let Some(Strike { delay, then }) = struck {
+        sleep(delay).await;
+        match then {
+            Then::Answer => {}
+            Then::Refuse(refusal) => return refused(&refusal),
+            Then::Reset => return reset(),
+            Then::Hang => std::future::pending().await,
+        }
+    }
     if call.method.name() == "getUpdates" {
         return polling::get_updates(shared, &call).await;
     }
     let pass = match gate::pass(shared, &call).await {
         Ok(pass) => pass,
-        Err(refusal) => return after(Duration::ZERO, Err(refusal)).await,
+        Err(refusal) => return refused(&refusal),
     };
     let (answer, takes) = absorbing::answered(shared, call).await;
     let response = after(takes, answer).await;
@@ -125,6 +141,13 @@ fn refused(refusal: &Refusal) -> Response<Body> {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
+    response
+}
+
+/// An answer that is none.
+fn reset() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(Reset);
     response
 }
 

@@ -4,7 +4,8 @@
 //! names in title case, half-closed clients answered, large heads taken.
 
 pub(crate) mod absorbing;
-mod answering;
+pub(crate) mod answering;
+mod control;
 mod gate;
 mod intake;
 mod polling;
@@ -15,7 +16,11 @@ use std::time::Duration;
 
 use absorbing::Errands;
 use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -24,6 +29,7 @@ use tokio::task::JoinSet;
 
 use crate::call::Keeping;
 use crate::clock::Clock;
+use crate::limits::Limits;
 use crate::telegram::Telegram;
 use crate::updates::postman;
 use crate::world::MOST_BYTES;
@@ -34,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) keeping: Keeping,
     /// Rings when there may be something to post to a webhook.
     pub(crate) post: Notify,
+    /// Rings when a bot may have sent something.
+    pub(crate) sent: Notify,
     /// Calls that wait for room.
     errands: Errands,
     /// Short waits are waited out here.
@@ -51,11 +59,12 @@ const PATIENCE: Duration = Duration::from_secs(500);
 const BREATH: Duration = Duration::from_millis(20);
 
 impl Shared {
-    pub(crate) fn new(clock: Clock, telegram: Telegram) -> Self {
+    pub(crate) fn new(clock: Clock, limits: Limits, seed: u64) -> Self {
+        let (absorbs, sheds) = (limits.absorb_short_waits, limits.gateway_shedding);
+        let telegram = Mutex::new(Telegram::new(limits, seed));
         let keeping = Keeping::bounded(MOST_BYTES);
-        let (absorbs, sheds) = (telegram.limits.absorb_short_waits, telegram.limits.gateway_shedding);
-        let (post, errands) = (Notify::new(), Errands::default());
-        Self { clock, keeping, post, errands, absorbs, sheds, telegram: Mutex::new(telegram) }
+        let (post, sent, errands) = (Notify::new(), Notify::new(), Errands::default());
+        Self { clock, keeping, post, sent, errands, absorbs, sheds, telegram }
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
@@ -67,7 +76,7 @@ impl Shared {
 
 /// Serves until `stop` says so or its sender is gone; every connection ends with it.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
-    let router = Router::new().fallback(answering::answer).with_state(shared.clone());
+    let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
     let mut connections = JoinSet::new();
     connections.spawn(postman::run(shared.clone()));
@@ -94,8 +103,22 @@ async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
         .half_close(true)
         .title_case_headers(true)
         .max_buf_size(LARGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(stream), service_fn(|request| serve_one(&service, request)))
         .await;
     // It ends with an error when its client broke off or spoke no HTTP, and then nobody is left to tell.
     drop(served);
+}
+
+/// The connection is to end without an answer.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("a fault was ordered that ends the connection")]
+struct Reset;
+
+/// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
+async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
+    let response = service.call(request).await.unwrap_or_else(|never| match never {});
+    match response.extensions().get::<Reset>() {
+        Some(reset) => Err(*reset),
+        None => Ok(response),
+    }
 }

@@ -47,6 +47,10 @@ async fn parked(
 ) -> Result<Done, Refusal> {
     match timeout(longest, woken).await {
         Ok(Ok(Woken::Updates)) => {
+            let gathers = shared.telegram().poll_batch();
+            if !gathers.is_zero() {
+                sleep(gathers).await;
+            }
             let updates = shared.telegram().inboxes.met(bot).peek(shared.clock.now(), limit);
             Done::of(&updates)
         }

@@ -34,31 +34,32 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     loop {
         let (due, next_try) = shared.telegram().deliveries(shared.clock.now());
         for delivery in due {
-            posts.spawn(post(poster.clone(), delivery));
+            posts.spawn(post(shared.clone(), poster.clone(), delivery));
         }
         let rest = next_try.map_or(Duration::from_hours(1), |at| at.saturating_sub(shared.clock.now()));
         tokio::select! {
             () = shared.post.notified() => {}
             () = tokio::time::sleep(rest) => {}
-            Some(Ok(posted)) = posts.join_next() => settle(&shared, posted),
+            Some(_) = posts.join_next() => {}
         }
     }
 }
 
-struct Posted {
-    delivery: Delivery,
-    outcome: Outcome,
-    /// A call that came as the webhook's answer: its type and its bytes.
-    reply: Option<(Option<String>, Bytes)>,
-}
-
-async fn post(poster: Poster, delivery: Delivery) -> Posted {
+/// Posts one update, says how that ended, and makes the call that may have come back.
+async fn post(shared: Arc<Shared>, poster: Poster, delivery: Delivery) {
     let (outcome, reply) = match tokio::time::timeout(PATIENCE, exchange(&poster, &delivery)).await {
         Ok(Ok(done)) => done,
         Ok(Err(says)) => (failed(says), None),
         Err(_) => (failed("Read timeout expired".to_owned()), None),
     };
-    Posted { delivery, outcome, reply }
+    let now = shared.clock.now();
+    shared.telegram().posted(now, &delivery, &outcome);
+    shared.post.notify_one();
+    let Some((content_type, body)) = reply else { return };
+    if let Some(call) = call_in_reply(delivery.bot, now, content_type.as_deref(), &body) {
+        // Its result goes nowhere, as at Telegram; the journal has it.
+        drop(absorbing::answered(&shared, call).await);
+    }
 }
 
 fn failed(says: String) -> Outcome {
@@ -104,16 +105,6 @@ fn outcome_of(response: &Response<Incoming>) -> Outcome {
 
 fn in_words(error: &hyper_util::client::legacy::Error) -> String {
     if error.is_connect() { "Connection refused".to_owned() } else { "Webhook connection closed".to_owned() }
-}
-
-fn settle(shared: &Arc<Shared>, posted: Posted) {
-    let now = shared.clock.now();
-    shared.telegram().posted(now, &posted.delivery, &posted.outcome);
-    let Some((content_type, body)) = posted.reply else { return };
-    if let Some(call) = call_in_reply(posted.delivery.bot, now, content_type.as_deref(), &body) {
-        // Its result goes nowhere, as at Telegram; the journal has it.
-        absorbing::make(shared, call);
-    }
 }
 
 /// The call that a webhook's answer holds, if it holds one that may be made that way.

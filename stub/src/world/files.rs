@@ -22,10 +22,11 @@ pub(crate) enum MediaKind {
     Voice,
     VideoNote,
     Sticker,
+    LivePhoto,
 }
 
 impl MediaKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Photo,
         Self::Document,
         Self::Video,
@@ -34,6 +35,7 @@ impl MediaKind {
         Self::Voice,
         Self::VideoNote,
         Self::Sticker,
+        Self::LivePhoto,
     ];
 
     /// The message's field, which is also the method's parameter and the type of an `InputMedia`.
@@ -47,6 +49,7 @@ impl MediaKind {
             Self::Voice => "voice",
             Self::VideoNote => "video_note",
             Self::Sticker => "sticker",
+            Self::LivePhoto => "live_photo",
         }
     }
 
@@ -65,6 +68,7 @@ impl MediaKind {
             Self::Voice => "AwAC",
             Self::VideoNote => "DQAC",
             Self::Sticker => "CAAC",
+            Self::LivePhoto => "LgAC",
         }
     }
 
@@ -79,6 +83,7 @@ impl MediaKind {
             Self::Voice => ("voice", "oga"),
             Self::VideoNote => ("video_notes", "mp4"),
             Self::Sticker => ("stickers", "webp"),
+            Self::LivePhoto => ("live_photos", "mp4"),
         }
     }
 }
@@ -120,7 +125,7 @@ impl FileId {
         }
     }
 
-    fn unique(self) -> String {
+    pub(crate) fn unique(self) -> String {
         match self {
             Self::Stored { key, .. } => format!("AQAD{}", hex(&key[..8])),
             Self::Avatar { user, side } => format!("AQADuserpic{}x{user}", side.pixels()),
@@ -232,7 +237,8 @@ impl Media {
             | MediaKind::Audio
             | MediaKind::Voice
             | MediaKind::VideoNote
-            | MediaKind::Sticker => map.serialize_entry(self.kind.field(), &self.shown()),
+            | MediaKind::Sticker
+            | MediaKind::LivePhoto => map.serialize_entry(self.kind.field(), &self.shown()),
         }
     }
 
@@ -254,7 +260,7 @@ impl Serialize for ShownFile<'_> {
         match kind {
             MediaKind::Photo => sides(&mut map, 1280, 1280)?,
             MediaKind::Document => named(&mut map, record)?,
-            MediaKind::Video | MediaKind::Animation => {
+            MediaKind::Video | MediaKind::Animation | MediaKind::LivePhoto => {
                 sides(&mut map, 1280, 720)?;
                 map.serialize_entry("duration", &0)?;
                 named(&mut map, record)?;
@@ -310,6 +316,13 @@ impl FileObject {
     pub(crate) fn at(file: FileId, file_size: u64, file_path: String) -> Self {
         let (file_id, file_unique_id) = (file.text(), file.unique());
         Self { file_id, file_unique_id, file_size, width: None, height: None, file_path: Some(file_path) }
+    }
+
+    /// A photo that was sent.
+    pub(crate) fn photo(media: &Media) -> Self {
+        let (file_id, file_unique_id) = (media.file.text(), media.file.unique());
+        let (width, height) = (Some(640), Some(640));
+        Self { file_id, file_unique_id, file_size: media.record.size, width, height, file_path: None }
     }
 
     /// A user's photo in one of its sizes.

@@ -18,8 +18,13 @@ pub(crate) struct Message {
     pub(crate) thread: Option<i64>,
     pub(crate) reply_to: Option<i64>,
     pub(crate) content: Content,
+    /// Fields beside the content: where it was forwarded from, which album it belongs to.
+    pub(crate) beside: Fields,
     pub(crate) markup: Option<Json>,
 }
+
+/// Fields of a message as they are shown.
+pub(crate) type Fields = Box<[(&'static str, Json)]>;
 
 /// What it holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,19 +35,34 @@ pub(crate) enum Content {
         caption: Formatted,
     },
     /// Anything else: the fields of the message that say it.
-    Fields(Box<[(&'static str, Json)]>),
+    Fields(Fields),
 }
 
 impl Message {
+    /// A message with nothing but its content.
+    pub(crate) fn new(id: i64, from: User, date: i64, content: Content) -> Self {
+        Self {
+            id,
+            from,
+            date,
+            edited: None,
+            thread: None,
+            reply_to: None,
+            content,
+            beside: Box::default(),
+            markup: None,
+        }
+    }
+
     /// About how many bytes it takes to keep.
     pub(crate) fn weight(&self) -> usize {
         let text = self.text().map_or(0, |text| text.text.len() + size_of_val(&*text.entities));
         let fields = match &self.content {
-            Content::Fields(fields) => fields.iter().map(|(_, value)| value.as_str().len() + 40).sum(),
+            Content::Fields(fields) => weight(fields),
             Content::Text(_) | Content::Media { .. } => 0,
         };
         let markup = self.markup.as_ref().map_or(0, |markup| markup.as_str().len());
-        size_of::<Self>() + text + fields + markup
+        size_of::<Self>() + text + fields + weight(&self.beside) + markup
     }
 
     /// The text, or the caption under a media.
@@ -53,6 +73,14 @@ impl Message {
             Content::Fields(_) => None,
         }
     }
+}
+
+fn weight(fields: &Fields) -> usize {
+    fields.iter().map(|(_, value)| value.as_str().len() + 40).sum()
+}
+
+fn show<M: SerializeMap>(fields: &Fields, map: &mut M) -> Result<(), M::Error> {
+    fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
 }
 
 /// A message together with the chat it is in: what an answer shows.
@@ -74,6 +102,7 @@ impl Serialize for Shown<'_> {
         entry(&mut map, "edit_date", message.edited)?;
         let reply_to = self.reply_to.map(|message| Shown { message, chat: self.chat, reply_to: None });
         entry(&mut map, "reply_to_message", reply_to)?;
+        show(&message.beside, &mut map)?;
         content(&mut map, &message.content)?;
         entry(&mut map, "reply_markup", message.markup.as_ref())?;
         map.end()
@@ -102,7 +131,7 @@ fn content<M: SerializeMap>(map: &mut M, content: &Content) -> Result<(), M::Err
             entry(map, "caption", Some(text).filter(|text| !text.is_empty()))?;
             entry(map, "caption_entities", some(entities))
         }
-        Content::Fields(fields) => fields.iter().try_for_each(|(name, value)| map.serialize_entry(name, value)),
+        Content::Fields(fields) => show(fields, map),
     }
 }
 

@@ -4,27 +4,29 @@
 //! ids from one counter of the bot, supergroups and channels from their own, as at Telegram.
 
 mod avatar;
+mod facts;
 mod files;
 mod message;
 mod people;
-mod settings;
 mod shelf;
 
 use std::collections::HashMap;
 
 pub(crate) use avatar::Side;
 pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
-pub(crate) use message::{Content, Message, Shown};
+pub(crate) use message::{Content, Fields, Message, Shown};
 pub(crate) use people::{Chat, ChatKind, User};
 
-use settings::Settings;
+use facts::Facts;
 use shelf::Shelf;
 
 /// The world of all bots.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) files: Files,
-    pub(crate) settings: Settings,
+    pub(crate) facts: Facts,
+    titles: Shelf<i64, Box<str>>,
+    met: Shelf<i64, ()>,
     next_ids: HashMap<Sequence, i64>,
     messages: Shelf<(Sequence, i64), Slot>,
 }
@@ -56,6 +58,10 @@ pub(crate) enum Found<'a> {
 
 /// Bytes for messages, all chats together.
 const MOST_MESSAGES: usize = 32 << 20;
+/// Bytes for titles that bots have set.
+const MOST_TITLES: usize = 4 << 20;
+/// How many chats are known to have somebody in them.
+const MOST_MET: usize = 200_000;
 /// What the map around a message costs, about.
 const SLOT: usize = 96;
 
@@ -63,15 +69,36 @@ impl World {
     pub(crate) fn new() -> Self {
         Self {
             files: Files::new(),
-            settings: Settings::new(),
+            facts: Facts::new(),
+            titles: Shelf::bounded(MOST_TITLES),
+            met: Shelf::bounded(MOST_MET),
             next_ids: HashMap::new(),
             messages: Shelf::bounded(MOST_MESSAGES),
         }
     }
 
+    /// The chat of that id, with the title it was given.
+    pub(crate) fn chat(&mut self, id: i64) -> Chat {
+        Chat { title: self.titles.get(&id).cloned(), ..Chat::of(id) }
+    }
+
+    /// Notes that somebody is in that chat.
+    pub(crate) fn meet(&mut self, chat: i64) {
+        self.met.insert(chat, (), 1);
+    }
+
+    pub(crate) fn was_met(&mut self, chat: i64) -> bool {
+        self.met.get(&chat).is_some()
+    }
+
+    pub(crate) fn set_title(&mut self, chat: i64, title: &str) {
+        self.titles.insert(chat, title.into(), 96 + title.len());
+    }
+
     /// The id of the next message of that chat.
     pub(crate) fn next_id(&mut self, bot: i64, chat: &Chat) -> i64 {
-        let next = self.next_ids.entry(Sequence::of(bot, chat)).or_insert(0);
+        let sequence = Sequence::of(bot, chat);
+        let next = self.next_ids.entry(sequence).or_insert(sequence.before_the_first());
         *next += 1;
         *next
     }
@@ -100,6 +127,14 @@ impl World {
 }
 
 impl Sequence {
+    /// In a supergroup the first message, and the general topic with it, is that of its creation.
+    fn before_the_first(self) -> i64 {
+        match self {
+            Self::Bot(_) => 0,
+            Self::Chat(_) => 1,
+        }
+    }
+
     fn of(bot: i64, chat: &Chat) -> Self {
         match chat.kind {
             ChatKind::Private | ChatKind::Group => Self::Bot(bot),

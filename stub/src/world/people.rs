@@ -64,7 +64,9 @@ pub(crate) struct Chat {
     pub(crate) id: i64,
     pub(crate) kind: ChatKind,
     /// The name by which it was called, if it was.
-    username: Option<Box<str>>,
+    pub(super) username: Option<Box<str>>,
+    /// The title that a bot has given it.
+    pub(super) title: Option<Box<str>>,
 }
 
 impl Chat {
@@ -75,32 +77,41 @@ impl Chat {
             FIRST_SUPERGROUP..=0 => ChatKind::Group,
             _ => ChatKind::Supergroup,
         };
-        Self { id, kind, username: None }
+        Self { id, kind, username: None, title: None }
     }
 
     /// The channel that a name stands for; its id is made of the name, so that it is the same every time.
     pub(crate) fn named(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
         let hash = lower.bytes().fold(0_i64, |hash, byte| (hash * 131 + i64::from(byte)) % 1_000_000_007);
-        Self { id: FIRST_SUPERGROUP - 1 - hash, kind: ChatKind::Channel, username: Some(name.into()) }
+        Self { id: FIRST_SUPERGROUP - 1 - hash, kind: ChatKind::Channel, username: Some(name.into()), title: None }
+    }
+}
+
+impl Chat {
+    /// The fields of every chat, for objects that have more of them.
+    pub(crate) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("id", &self.id)?;
+        match (self.kind, self.title.as_ref().or(self.username.as_ref())) {
+            (ChatKind::Private, _) => map.serialize_entry("first_name", &Name("User ", self.id, ""))?,
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, Some(title)) => {
+                map.serialize_entry("title", title)?;
+            }
+            (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, None) => {
+                map.serialize_entry("title", &Name("Group ", self.id, ""))?;
+            }
+        }
+        if let Some(name) = &self.username {
+            map.serialize_entry("username", name)?;
+        }
+        map.serialize_entry("type", &self.kind)
     }
 }
 
 impl Serialize for Chat {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        match (&self.username, self.kind) {
-            (Some(name), _) => {
-                map.serialize_entry("title", name)?;
-                map.serialize_entry("username", name)?;
-            }
-            (None, ChatKind::Private) => map.serialize_entry("first_name", &Name("User ", self.id, ""))?,
-            (None, ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel) => {
-                map.serialize_entry("title", &Name("Group ", self.id, ""))?;
-            }
-        }
-        map.serialize_entry("type", &self.kind)?;
+        self.show(&mut map)?;
         map.end()
     }
 }

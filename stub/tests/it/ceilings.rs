@@ -1,9 +1,11 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
-use floodrig_stub::{Family, Limits, Profile};
+use std::time::Duration;
+
+use floodrig_stub::{AlbumWeight, Family, Limits, Profile, UnknownChats};
 use serde_json::json;
 
-use crate::client::{Client, quick, stub};
+use crate::client::{Client, TOKEN, free, quick, stub};
 
 #[test]
 fn the_31st_send_in_one_second_is_refused() {
@@ -84,7 +86,7 @@ fn the_ceilings_are_told_in_words() {
 
 #[test]
 fn a_profile_without_ceilings_refuses_nothing() {
-    let stub = stub(Limits { answer_time: quick().answer_time, ..Limits::of(Profile::Off) });
+    let stub = stub(Limits { answer_time: quick().answer_time, ..Profile::Off.limits() });
     let burst = Client::of(&stub).burst("sendMessage", &vec![json!({ "chat_id": -5, "text": "a" }); 100]);
     assert!(burst.iter().all(|response| response.status == 200));
 }
@@ -108,4 +110,55 @@ fn a_broadcast_that_is_paid_for_goes_beyond_thirty_a_second() {
     let send = |user| json!({ "chat_id": user, "text": "a", "allow_paid_broadcast": true });
     let sends: Vec<_> = (1..=100).map(send).collect();
     assert!(Client::of(&stub).burst("sendMessage", &sends).iter().all(|response| response.status == 200));
+}
+
+#[test]
+fn a_short_wait_is_absorbed_when_the_server_is_to_absorb_it() {
+    let stub = stub(Limits { absorb_short_waits: true, ..quick() });
+    let mut client = Client::of(&stub);
+    let burst = client.burst("sendMessage", &vec![json!({ "chat_id": 5, "text": "a" }); 4]);
+    assert!(burst.iter().all(|response| response.status == 200), "the fourth waits for a second");
+    let counts = stub.take_interval();
+    assert_eq!((counts.by_method["sendMessage"].calls, counts.by_method["sendMessage"].throttled), (4, 0));
+}
+
+#[test]
+fn an_album_may_count_as_one_message() {
+    let stub = stub(Limits { album: AlbumWeight::One, ..quick() });
+    let mut client = Client::of(&stub);
+    let media = vec![json!({ "type": "photo", "media": "https://example.org/a.png" }); 10];
+    for _ in 0..20 {
+        client.result("sendMediaGroup", &json!({ "chat_id": -5, "media": media }));
+    }
+    assert_eq!(client.call("sendMediaGroup", &json!({ "chat_id": -5, "media": media })).status, 429);
+}
+
+#[test]
+fn a_chat_that_nobody_wrote_in_may_be_refused() {
+    let stub = stub(Limits { unknown_chats: UnknownChats::Refuse, ..quick() });
+    let mut client = Client::of(&stub);
+    let send = json!({ "chat_id": 5, "text": "a" });
+    assert_eq!(client.refusal("sendMessage", &send), "Bad Request: chat not found");
+    stub.write(TOKEN, 5, 5, "/start").unwrap();
+    client.result("sendMessage", &send);
+}
+
+#[test]
+fn the_311th_message_under_way_to_one_chat_is_shed_when_the_gateway_sheds() {
+    let hour = Duration::from_hours(1);
+    let stub = stub(Limits { gateway_shedding: true, answer_time: hour..=hour, ..free() });
+    let send = format!("GET /bot{TOKEN}/sendMessage?chat_id=5&text=a HTTP/1.1\r\nHost: stub\r\n\r\n");
+    let mut clients: Vec<Client> = (0..310).map(|_| Client::of(&stub)).collect();
+    for client in &mut clients {
+        client.write(&send);
+    }
+    let mut under_way = 0;
+    while under_way < 310 {
+        under_way += stub.take_interval().by_method.get("sendMessage").map_or(0, |counts| counts.calls);
+        std::thread::yield_now();
+    }
+    let mut one_more = Client::of(&stub);
+    one_more.write(&send);
+    let shed = one_more.read();
+    assert_eq!((shed.status, &shed.json()["parameters"]["retry_after"]), (429, &json!(60)));
 }

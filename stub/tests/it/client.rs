@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use floodrig_stub::{Limits, Stub};
 use serde_json::Value;
 
+use crate::shape;
+
 pub(crate) const TOKEN: &str = "123456:secret";
 /// A bound against hangs, not a measurement.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -97,11 +99,13 @@ impl Client {
         self.post(method, "application/json", body.to_string())
     }
 
-    /// The result of a call that has to work.
+    /// The result of a call that has to work, and to be of the declared type.
     pub(crate) fn result(&mut self, method: &str, body: &Value) -> Value {
         let response = self.call(method, body);
         assert_eq!(response.status, 200, "{method} {body}: {}", response.text());
-        response.json()["result"].clone()
+        let result = response.json()["result"].clone();
+        assert_eq!(shape::fault(method, &result), None);
+        result
     }
 
     /// The words of a call that has to be refused.

@@ -3,9 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by ending")]
 
 mod ceilings;
+mod chats;
 mod client;
+mod contents;
+mod control;
 mod files;
 mod messages;
+mod shape;
 mod updates;
 mod uploads;
 mod waits;

@@ -64,7 +64,8 @@ fn kinds_that_the_bot_did_not_ask_for_do_not_come() {
     stub.write(TOKEN, 5, 5, "a").unwrap();
     client.result("getUpdates", &json!({ "allowed_updates": ["callback_query"] }));
     assert!(stub.write(TOKEN, 5, 5, "b").is_err());
-    let query = json!({ "id": "1", "from": { "id": 5 }, "data": "x" });
+    let user = json!({ "id": 5, "is_bot": false, "first_name": "A" });
+    let query = json!({ "id": "1", "from": user, "chat_instance": "7", "data": "x" });
     let pressed = stub.push_update(TOKEN, "callback_query", &query).unwrap();
     let updates = client.result("getUpdates", &json!({ "offset": pressed }));
     assert_eq!(updates, json!([{ "update_id": pressed, "callback_query": query }]));

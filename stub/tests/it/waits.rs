@@ -5,7 +5,7 @@ use std::time::Duration;
 use floodrig_stub::{Family, Limits, Rule, Scope, Sighting, Stub};
 use serde_json::{Value, json};
 
-use crate::client::{Client, free, quick, stub};
+use crate::client::{Client, quick, stub};
 
 fn absorbing() -> Limits {
     Limits { absorb_short_waits: true, ..quick() }
@@ -81,22 +81,6 @@ fn a_stub_that_stops_tells_those_who_wait_nothing_and_ends() {
     let stub = stub(absorbing());
     let _waiting = at_once(&stub, &vec![text(7, "a"); 20]);
     stub.stop();
-}
-
-#[test]
-fn the_311th_message_under_way_to_a_chat_is_held_and_told_to_come_back_in_a_minute() {
-    let takes = Duration::from_secs(5);
-    let stub = stub(Limits { gateway_shedding: true, answer_time: takes..=takes, ..free() });
-    let mut clients = at_once(&stub, &vec![text(-5, "a"); 311]);
-    let mut shed = Vec::new();
-    for client in &mut clients {
-        let response = client.read();
-        if response.status != 200 {
-            shed.push(response.json()["parameters"]["retry_after"].clone());
-        }
-    }
-    assert_eq!(shed, [60]);
-    assert_eq!(stub.take_interval().throttled_by["the gateway"], 1);
 }
 
 #[test]

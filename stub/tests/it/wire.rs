@@ -1,10 +1,12 @@
 //! Wire forms: every encoding that real clients use, and bytes that are none.
 
+use std::io::Write;
 use std::net::Shutdown;
 
 use serde_json::json;
 
 use crate::client::{Client, TOKEN, free, stub};
+use crate::shape;
 
 /// A form as node-fetch writes it: chunked, lower case, no spaces, the file name raw and unquoted.
 fn node_form() -> Vec<u8> {
@@ -137,6 +139,24 @@ fn an_empty_body_is_fine_under_any_type() {
 }
 
 #[test]
+fn a_packed_body_is_read_and_an_unknown_packing_is_answered_415() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(br#"{"chat_id":5,"text":"packed"}"#).unwrap();
+    let body = packer.finish().unwrap();
+    let headers = |encoding: &str| {
+        let length = body.len();
+        format!("Content-Type: application/json\r\nContent-Encoding: {encoding}\r\nContent-Length: {length}\r\n")
+    };
+    client.write([head("sendMessage", &headers("gzip")).as_bytes(), &body].concat());
+    assert_eq!(client.read().json()["result"]["text"], "packed");
+    client.write([head("sendMessage", &headers("br")).as_bytes(), &body].concat());
+    let response = client.read();
+    assert_eq!((response.status, response.body.len()), (415, 0));
+}
+
+#[test]
 fn a_head_of_200_kib_is_read() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
@@ -182,4 +202,21 @@ fn a_real_method_that_is_not_modelled_answers_in_its_shape_and_is_counted() {
     let counts = stub.take_interval();
     assert_eq!(counts.unmodelled["setPassportDataErrors"], 1);
     assert_eq!(counts.unmodelled["getBusinessConnection"], 1);
+}
+
+#[test]
+fn every_method_of_the_catalogue_answers_in_its_declared_shape_or_refuses_in_words() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    for method in shape::methods() {
+        let given = json!({ "chat_id": -5, "user_id": 77, "business_connection_id": "b" });
+        let response = client.call(method, &given);
+        match response.status {
+            200 => assert_eq!(shape::fault(method, &response.json()["result"]), None),
+            status => {
+                assert!((400..404).contains(&status), "{method}: {status}");
+                assert!(response.json()["description"].as_str().is_some_and(|says| !says.is_empty()), "{method}");
+            }
+        }
+    }
 }

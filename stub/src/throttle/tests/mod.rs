@@ -15,7 +15,7 @@ fn throttle() -> Throttle {
 }
 
 fn only(change: impl FnOnce(&mut Limits)) -> Throttle {
-    let mut limits = Limits::of(crate::limits::Profile::Off);
+    let mut limits = crate::limits::Profile::Off.limits();
     change(&mut limits);
     Throttle::new(&limits)
 }

@@ -1,0 +1,149 @@
+//! What breaks on order: answers that come late, wrong, or not at all. PURE.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::answer::Refusal;
+use crate::catalogue;
+
+/// A fault that was ordered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fault {
+    /// Which method it strikes; absent or `*`: any.
+    pub method: Option<String>,
+    /// Only calls about this chat.
+    pub chat: Option<i64>,
+    /// How many calls it lets pass first.
+    pub after: u64,
+    /// How many calls it strikes then; absent: all, until it is cleared.
+    pub times: Option<u64>,
+    /// The answer is held for so long.
+    #[serde(with = "humantime_serde::option")]
+    pub delay: Option<Duration>,
+    /// The status to answer; absent: the call is answered as usual, late or not at all.
+    pub code: Option<u16>,
+    /// Its words; absent: Telegram's for that status.
+    pub description: Option<String>,
+    /// Seconds, for a 429.
+    pub retry_after: Option<u32>,
+    /// The connection ends without an answer.
+    pub reset: bool,
+    /// No answer comes, and the connection stays.
+    pub hang: bool,
+}
+
+/// What happens to one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Strike {
+    pub(crate) delay: Duration,
+    pub(crate) then: Then,
+}
+
+/// And after the delay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Then {
+    Answer,
+    Refuse(Refusal),
+    Reset,
+    Hang,
+}
+
+/// All faults that are ordered; the first one that strikes does.
+#[derive(Debug, Default)]
+pub(crate) struct Faults(Vec<Fault>);
+
+impl Faults {
+    pub(crate) fn order(&mut self, fault: Fault) {
+        self.0.push(fault);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// What strikes this call, if anything does; it is used up by that.
+    pub(crate) fn strike(&mut self, method: &str, chat: Option<i64>) -> Option<Strike> {
+        let fault = self.0.iter_mut().filter(|fault| fault.is_about(method, chat)).find_map(Fault::use_up)?;
+        let strike = fault.strike();
+        self.0.retain(|fault| fault.times != Some(0));
+        Some(strike)
+    }
+}
+
+impl Fault {
+    fn is_about(&self, method: &str, chat: Option<i64>) -> bool {
+        let named = self.method.as_deref().filter(|name| *name != "*");
+        let is_method = named.is_none_or(|name| catalogue::method(name).is_some_and(|known| known.name() == method));
+        is_method && self.chat.is_none_or(|about| Some(about) == chat)
+    }
+
+    /// Counts a call that it is about; itself, if it strikes.
+    fn use_up(&mut self) -> Option<&mut Self> {
+        if self.after > 0 {
+            self.after -= 1;
+            return None;
+        }
+        self.times = self.times.map(|times| times.saturating_sub(1));
+        Some(self)
+    }
+
+    fn strike(&self) -> Strike {
+        let then = match (self.hang, self.reset, self.code) {
+            (true, _, _) => Then::Hang,
+            (false, true, _) => Then::Reset,
+            (false, false, Some(code)) => Then::Refuse(self.refusal(code)),
+            (false, false, None) => Then::Answer,
+        };
+        Strike { delay: self.delay.unwrap_or_default(), then }
+    }
+
+    fn refusal(&self, code: u16) -> Refusal {
+        let usual = if code == 429 { Refusal::too_many(self.retry_after.unwrap_or(1)) } else { Refusal::of(code) };
+        match &self.description {
+            Some(says) => Refusal { description: says.clone().into(), ..usual },
+            None => usual,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ordered(fault: Fault) -> Faults {
+        let mut faults = Faults::default();
+        faults.order(fault);
+        faults
+    }
+
+    #[test]
+    fn a_fault_strikes_as_often_as_ordered_and_after_as_many_calls() {
+        let mut faults = ordered(Fault { after: 1, times: Some(2), code: Some(500), ..Fault::default() });
+        let struck: Vec<bool> = (0..5).map(|_| faults.strike("sendMessage", None).is_some()).collect();
+        assert_eq!(struck, [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn it_strikes_only_its_method_in_any_case_and_its_chat() {
+        let fault = Fault { method: Some("SENDMESSAGE".to_owned()), chat: Some(5), ..Fault::default() };
+        let mut faults = ordered(fault);
+        assert!(faults.strike("sendMessage", Some(5)).is_some());
+        assert!(faults.strike("sendPhoto", Some(5)).is_none() && faults.strike("sendMessage", Some(6)).is_none());
+    }
+
+    #[test]
+    fn a_429_tells_its_seconds_and_words_may_be_given() {
+        let mut faults = ordered(Fault { code: Some(429), retry_after: Some(9), ..Fault::default() });
+        assert_eq!(faults.strike("getMe", None).unwrap().then, Then::Refuse(Refusal::too_many(9)));
+        let mut faults =
+            ordered(Fault { code: Some(502), description: Some("Bad Gateway".to_owned()), ..Fault::default() });
+        let Then::Refuse(refusal) = faults.strike("getMe", None).unwrap().then else { panic!("it refuses") };
+        assert_eq!((refusal.code, &*refusal.description), (502, "Bad Gateway"));
+    }
+}

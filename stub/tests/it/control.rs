@@ -1,0 +1,154 @@
+//! The control room: users who act, bots that are read, faults on order.
+
+use std::time::Duration;
+
+use floodrig_stub::{Fault, UserAction};
+use serde_json::{Value, json};
+
+use crate::client::{Client, TOKEN, free, stub};
+
+fn control(client: &mut Client, verb: &str, path: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let length = body.len();
+    client.write(format!(
+        "{verb} /_stub/{path} HTTP/1.1\r\nHost: stub\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    ));
+    client.read().json()
+}
+
+#[test]
+fn a_user_writes_and_reads_what_the_bot_sent() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let said = json!({ "chat_id": -5, "user_id": 77, "text": "/start" });
+    let update = control(&mut client, "POST", &format!("bot{TOKEN}/message"), &said)["result"]["update_id"].clone();
+    let updates = client.result("getUpdates", &json!({}));
+    assert_eq!(
+        (&updates[0]["update_id"], &updates[0]["message"]["entities"][0]["type"]),
+        (&update, &json!("bot_command"))
+    );
+    client.result("sendMessage", &json!({ "chat_id": -5, "text": "welcome" }));
+    let sent = control(&mut client, "GET", &format!("bot{TOKEN}/sent?since=0"), &json!(null))["result"].clone();
+    assert_eq!((&sent["messages"][0]["text"], &sent["cursor"]), (&json!("welcome"), &json!(1)));
+    let nothing = control(&mut client, "GET", &format!("bot{TOKEN}/sent?since=1"), &json!(null));
+    assert_eq!(nothing["result"], json!({ "cursor": 1, "messages": [] }));
+}
+
+#[test]
+fn a_read_waits_for_what_is_sent_next() {
+    let stub = stub(free());
+    let (mut reader, mut bot) = (Client::of(&stub), Client::of(&stub));
+    std::thread::scope(|scope| {
+        let path = format!("bot{TOKEN}/sent?since=0&timeout=50");
+        let read = scope.spawn(move || control(&mut reader, "GET", &path, &json!(null)));
+        bot.result("sendMessage", &json!({ "chat_id": 5, "text": "a" }));
+        assert_eq!(read.join().unwrap()["result"]["messages"][0]["text"], "a");
+    });
+}
+
+#[test]
+fn a_button_is_pressed_by_its_label_and_the_answer_is_kept() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let keyboard = json!({ "inline_keyboard": [[{ "text": "Play", "callback_data": "p1" }]] });
+    let sent = client.result("sendMessage", &json!({ "chat_id": 5, "text": "a", "reply_markup": keyboard }));
+    let mut press = |label: &str| {
+        let pressed = json!({ "chat_id": 5, "user_id": 5, "message_id": sent["message_id"], "label": label });
+        control(&mut client, "POST", &format!("bot{TOKEN}/callback"), &pressed)
+    };
+    assert_eq!((&press("Stop")["ok"], &press("Play")["ok"]), (&json!(false), &json!(true)));
+    let query = client.result("getUpdates", &json!({}))[0]["callback_query"].clone();
+    assert_eq!((&query["data"], &query["message"]["text"]), (&json!("p1"), &json!("a")));
+    client.result("answerCallbackQuery", &json!({ "callback_query_id": query["id"], "text": "go" }));
+    let path = format!("bot{TOKEN}/answers/{}", query["id"].as_str().unwrap());
+    assert_eq!(control(&mut client, "GET", &path, &json!(null))["result"]["text"], "go");
+}
+
+#[test]
+fn users_join_leave_ask_and_pay() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let pay = UserAction::Payment {
+        chat_id: 5,
+        user_id: 5,
+        currency: "XTR".to_owned(),
+        total_amount: 9,
+        payload: "p".to_owned(),
+    };
+    stub.act(TOKEN, &UserAction::Join { chat_id: -5, user_id: 77 }).unwrap();
+    stub.act(TOKEN, &UserAction::Leave { chat_id: -5, user_id: 77 }).unwrap();
+    stub.act(TOKEN, &UserAction::Inline { user_id: 77, query: "cats".to_owned() }).unwrap();
+    stub.act(TOKEN, &pay).unwrap();
+    let updates = client.result("getUpdates", &json!({}));
+    assert_eq!(updates[0]["message"]["new_chat_members"][0]["id"], 77);
+    assert_eq!(updates[1]["message"]["left_chat_member"]["id"], 77);
+    assert_eq!(updates[2]["inline_query"]["query"], "cats");
+    let charge = &updates[3]["message"]["successful_payment"]["telegram_payment_charge_id"];
+    assert_eq!(client.result("getMyStarBalance", &json!({}))["amount"], 9);
+    let refund = json!({ "user_id": 5, "telegram_payment_charge_id": charge });
+    client.result("refundStarPayment", &refund);
+    assert_eq!(client.refusal("refundStarPayment", &refund), "Bad Request: CHARGE_ALREADY_REFUNDED");
+    assert_eq!(client.result("getMyStarBalance", &json!({}))["amount"], 0);
+    assert_eq!(client.result("getStarTransactions", &json!({}))["transactions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_fault_is_answered_as_ordered_and_as_often() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let fault = json!({ "method": "sendmessage", "chat": 5, "code": 429, "retry_after": 7, "times": 1 });
+    assert_eq!(control(&mut client, "POST", "faults", &fault)["ok"], true);
+    let send = |chat: i64| json!({ "chat_id": chat, "text": "a" });
+    client.result("sendMessage", &send(6));
+    let struck = client.call("sendMessage", &send(5));
+    assert_eq!((struck.status, &struck.json()["parameters"]["retry_after"]), (429, &json!(7)));
+    assert!(struck.has_header("Retry-After: 7"));
+    client.result("sendMessage", &send(5));
+    let counts = control(&mut client, "GET", "counts", &json!(null));
+    assert_eq!(counts["result"]["by_method"]["sendMessage"], json!({ "calls": 3, "throttled": 1, "errors": 0 }));
+}
+
+#[test]
+fn an_outage_lasts_until_it_is_cleared() {
+    let stub = stub(free());
+    stub.order(Fault { code: Some(502), ..Fault::default() });
+    let mut client = Client::of(&stub);
+    for _ in 0..3 {
+        assert_eq!(client.call("getMe", &json!({})).status, 502);
+    }
+    stub.clear_faults();
+    client.result("getMe", &json!({}));
+}
+
+#[test]
+fn a_reset_ends_the_connection_without_an_answer() {
+    let stub = stub(free());
+    stub.order(Fault { reset: true, times: Some(1), ..Fault::default() });
+    let mut client = Client::of(&stub);
+    client.write(format!("GET /bot{TOKEN}/getMe HTTP/1.1\r\nHost: stub\r\n\r\n"));
+    assert!(client.is_closed());
+    Client::of(&stub).result("getMe", &json!({}));
+}
+
+#[test]
+fn a_late_answer_comes_and_one_that_hangs_does_not() {
+    let stub = stub(free());
+    stub.order(Fault { delay: Some(Duration::from_millis(1)), times: Some(1), ..Fault::default() });
+    let mut client = Client::of(&stub);
+    client.result("getMe", &json!({}));
+    stub.order(Fault { hang: true, times: Some(1), ..Fault::default() });
+    client.write(format!("GET /bot{TOKEN}/getMe HTTP/1.1\r\nHost: stub\r\n\r\n"));
+    Client::of(&stub).result("getMe", &json!({}));
+    stub.stop();
+    assert!(client.is_closed(), "until the stub ends");
+}
+
+#[test]
+fn metrics_are_text_that_prometheus_reads() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    client.result("getMe", &json!({}));
+    client.write("GET /_stub/metrics HTTP/1.1\r\nHost: stub\r\n\r\n");
+    let text = client.read().text();
+    assert!(text.contains("floodrig_stub_calls_total{method=\"getMe\",answer=\"ok\"} 1\n"), "{text}");
+}
