@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::Shared;
 use crate::faults::Fault;
+use crate::stub::NotPushed;
 use crate::token;
 use crate::users::{self, Moment, UserAction};
 
@@ -64,14 +65,14 @@ async fn act(
         Err(error) => return refused(&error),
     };
     match shared.do_as_user(bot, &action) {
-        Some(id) => done(&json!({ "update_id": id })),
-        None => refused(&"the bot does not take updates of this kind, its inbox is full, or there is no such button"),
+        Ok(id) => done(&json!({ "update_id": id })),
+        Err(not) => refused(&not),
     }
 }
 
 impl Shared {
     /// Lets a user do something; the id of the update that came of it.
-    pub(crate) fn do_as_user(&self, bot: i64, action: &UserAction) -> Option<i64> {
+    pub(crate) fn do_as_user(&self, bot: i64, action: &UserAction) -> Result<i64, NotPushed> {
         let now = self.clock.now();
         let at = Moment { now, date: self.clock.unix(now), bot };
         let pushed = users::act(&mut self.telegram(), at, action);
