@@ -74,6 +74,8 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    pub(crate) const CONFLICT: u16 = 409;
+
     fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
         Self { code, description: description.into(), retry_after: None, migrate_to_chat_id: None, held: None }
     }
@@ -123,7 +125,7 @@ impl Refusal {
     }
 
     pub(crate) fn conflict(says: &str) -> Self {
-        Self::new(409, format!("Conflict: {says}"))
+        Self::new(Self::CONFLICT, format!("Conflict: {says}"))
     }
 
     pub(crate) fn invalid_token() -> Self {
