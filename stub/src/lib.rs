@@ -15,6 +15,7 @@ mod clock;
 mod entities;
 mod faults;
 mod journal;
+mod launch;
 mod limits;
 mod methods;
 mod server;
@@ -29,6 +30,7 @@ mod world;
 
 pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
+pub use launch::Opening;
 pub use limits::{AlbumWeight, Limits, Profile, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
 pub use users::UserAction;

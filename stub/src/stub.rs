@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use crate::clock::Clock;
 use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
+use crate::launch::Opening;
 use crate::limits::Limits;
 use crate::server::{self, Shared};
 use crate::telegram::Telegram;
@@ -137,6 +138,12 @@ impl Stub {
     pub fn act(&self, bot_token: &str, action: &UserAction) -> Result<i64, NotPushed> {
         let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
         self.shared.do_as_user(bot, action)
+    }
+
+    /// A user opens a Mini App of a bot. Returns the address that it is opened at.
+    pub fn open_app(&self, bot_token: &str, opening: &Opening) -> Result<String, NotPushed> {
+        token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        Ok(self.shared.open_app(bot_token, opening))
     }
 
     /// Orders a fault; those ordered before come first.

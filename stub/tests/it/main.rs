@@ -9,6 +9,7 @@ mod contents;
 mod control;
 mod doors;
 mod files;
+mod launch;
 mod messages;
 mod shape;
 mod shapes;
