@@ -67,11 +67,14 @@ pub(crate) struct Refusal {
     pub(crate) code: u16,
     pub(crate) description: Cow<'static, str>,
     pub(crate) retry_after: Option<u32>,
+    pub(crate) migrate_to_chat_id: Option<i64>,
 }
 
 impl Refusal {
+    pub(crate) const CONFLICT: u16 = 409;
+
     fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, description: description.into(), retry_after: None }
+        Self { code, description: description.into(), retry_after: None, migrate_to_chat_id: None }
     }
 
     /// 400; the prefix is added.
@@ -102,13 +105,19 @@ impl Refusal {
         Self { retry_after: Some(retry_after), ..Self::new(429, description) }
     }
 
+    /// The group is a supergroup now.
+    pub(crate) fn upgraded(supergroup: i64) -> Self {
+        let refusal = Self::bad_request("group chat was upgraded to a supergroup chat");
+        Self { migrate_to_chat_id: Some(supergroup), ..refusal }
+    }
+
     /// 403; the prefix is added.
     pub(crate) fn forbidden(says: impl AsRef<str>) -> Self {
         Self::new(403, format!("Forbidden: {}", says.as_ref()))
     }
 
     pub(crate) fn conflict(says: &str) -> Self {
-        Self::new(409, format!("Conflict: {says}"))
+        Self::new(Self::CONFLICT, format!("Conflict: {says}"))
     }
 
     pub(crate) fn invalid_token() -> Self {
@@ -145,15 +154,13 @@ pub(crate) fn body(answer: Result<Done, &Refusal>) -> Vec<u8> {
 }
 
 fn refused(refusal: &Refusal) -> String {
-    let Refusal { code, description, retry_after } = refusal;
+    let Refusal { code, description, retry_after, migrate_to_chat_id } = refusal;
     let description = Json::of(description);
     let description = description.as_str();
-    match retry_after {
-        Some(seconds) => format!(
-            "{{\"ok\":false,\"error_code\":{code},\"description\":{description},\"parameters\":{{\"retry_after\":{seconds}}}}}"
-        ),
-        None => format!("{{\"ok\":false,\"error_code\":{code},\"description\":{description}}}"),
-    }
+    let retry_after = retry_after.map(|seconds| format!("\"retry_after\":{seconds}"));
+    let parameter = retry_after.or_else(|| migrate_to_chat_id.map(|chat| format!("\"migrate_to_chat_id\":{chat}")));
+    let parameters = parameter.map(|parameter| format!(",\"parameters\":{{{parameter}}}")).unwrap_or_default();
+    format!("{{\"ok\":false,\"error_code\":{code},\"description\":{description}{parameters}}}")
 }
 
 /// Writes strings as the server does: `\uXXXX` for everything above ASCII.

@@ -16,6 +16,7 @@ mod entities;
 mod faults;
 mod gateway;
 mod journal;
+mod launch;
 mod limits;
 mod methods;
 mod server;
@@ -30,6 +31,7 @@ mod world;
 
 pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
+pub use launch::Opening;
 pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};
 pub use stub::{NotPushed, Stub, start};
 pub use users::UserAction;

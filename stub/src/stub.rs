@@ -13,6 +13,7 @@ use tokio::sync::watch;
 use crate::clock::Clock;
 use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
+use crate::launch::Opening;
 use crate::limits::Limits;
 use crate::server::{self, Shared};
 use crate::users::UserAction;
@@ -42,6 +43,12 @@ pub enum NotPushed {
     /// The bot did not ask for that kind, or its inbox is full.
     #[error("the bot does not take updates of this kind, or its inbox is full")]
     Unwanted,
+    /// A button was to be pressed.
+    #[error("there is no such button, or no such message any more")]
+    NoButton,
+    /// Only a group takes a bot in and out, and only a basic group that is none yet becomes a supergroup.
+    #[error("{0} is no such group, or a supergroup already")]
+    NoGroup(i64),
 }
 
 /// What is buffered of an upload that is read slowly.
@@ -129,7 +136,13 @@ impl Stub {
     /// A user does something that the bot gets an update of. Returns the `update_id`.
     pub fn act(&self, bot_token: &str, action: &UserAction) -> Result<i64, NotPushed> {
         let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
-        self.shared.do_as_user(bot, action).ok_or(NotPushed::Unwanted)
+        self.shared.do_as_user(bot, action)
+    }
+
+    /// A user opens a Mini App of a bot. Returns the address that it is opened at.
+    pub fn open_app(&self, bot_token: &str, opening: &Opening) -> Result<String, NotPushed> {
+        token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        Ok(self.shared.open_app(bot_token, opening))
     }
 
     /// Orders a fault; those ordered before come first.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{Family, Turn, chats::shared_chat};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
-use crate::world::{Chat, ChatKind, User};
+use crate::world::{Chat, ChatKind, User, World};
 
 pub(super) const METHODS: Family = &[
     ("getChatMember", get_chat_member),
@@ -27,11 +27,19 @@ pub(super) fn user(turn: &Turn<'_>) -> Result<i64, Refusal> {
 
 /// A `ChatMember`; a bot is an administrator and everybody else a member until something else was set.
 fn member(turn: &mut Turn<'_>, chat: &Chat, id: i64) -> Value {
-    let is_this_bot = id == turn.call.bot;
-    let mut member = turn
-        .noted(chat.id, &format!("member/{id}"))
-        .unwrap_or_else(|| if is_this_bot { administrator(&Map::new()) } else { json!({ "status": "member" }) });
-    member["user"] = json!(if is_this_bot { User::Bot(id) } else { User::Person(id) });
+    if id == turn.call.bot {
+        return this_bot(&mut turn.telegram.world, id, chat.id);
+    }
+    let mut member = turn.noted(chat.id, &format!("member/{id}")).unwrap_or_else(|| json!({ "status": "member" }));
+    member["user"] = json!(User::Person(id));
+    member
+}
+
+/// What a bot is in a chat.
+pub(crate) fn this_bot(world: &mut World, bot: i64, chat: i64) -> Value {
+    let noted = world.facts.get(chat, &format!("member/{bot}"));
+    let mut member = noted.unwrap_or_else(|| administrator(&Map::new()));
+    member["user"] = json!(User::Bot(bot));
     member
 }
 
@@ -64,6 +72,14 @@ pub(super) fn must_be_in(turn: &mut Turn<'_>, chat: &Chat) -> Result<(), Refusal
         Some("kicked") => Err(Refusal::forbidden(format!("bot was kicked from the {of} chat"))),
         Some(_) | None => Ok(()),
     }
+}
+
+/// Nor has a bot that may not even write to the user.
+pub(super) fn must_be_let_write(turn: &mut Turn<'_>, chat: &Chat) -> Result<(), Refusal> {
+    if turn.telegram.world.standing.has_blocked(turn.call.bot, chat.id) {
+        return Err(Refusal::forbidden("bot was blocked by the user"));
+    }
+    must_be_in(turn, chat)
 }
 
 fn get_chat_member(turn: &mut Turn<'_>) -> Result<Done, Refusal> {

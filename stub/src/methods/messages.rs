@@ -1,6 +1,6 @@
 //! Plain messages: sending a text, deleting, and saying that the bot is typing.
 
-use super::{Family, Turn};
+use super::{Family, Turn, members};
 use crate::answer::{Done, Refusal};
 use crate::world::{Chat, Content, Found};
 
@@ -69,7 +69,8 @@ const ACTIONS: &[&str] = &[
 ];
 
 fn send_chat_action(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
-    turn.chat()?;
+    let chat = turn.chat()?;
+    members::must_be_let_write(turn, &chat)?;
     let action = turn.call.params.given("action").unwrap_or_default().to_ascii_lowercase();
     if ACTIONS.contains(&action.as_str()) {
         Done::yes()

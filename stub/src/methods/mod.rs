@@ -14,7 +14,7 @@ mod invites;
 mod managed;
 mod markup;
 mod media;
-mod members;
+pub(crate) mod members;
 mod messages;
 pub(crate) mod payments;
 mod polls;

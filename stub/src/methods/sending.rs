@@ -21,7 +21,7 @@ impl Turn<'_> {
 
     /// A message with everything that the call says of it but its content.
     pub(super) fn draft(&mut self, chat: &Chat) -> Result<Message, Refusal> {
-        members::must_be_in(self, chat)?;
+        members::must_be_let_write(self, chat)?;
         let markup = markup::read(&self.call.params)?;
         let thread = self.open_thread(chat)?;
         let reply_to = self.replied_to(chat)?;

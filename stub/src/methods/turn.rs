@@ -45,8 +45,16 @@ impl Turn<'_> {
             return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
         }
         match text.trim().parse::<i64>() {
-            Ok(id) if id != 0 && self.is_there(id) => Ok(self.telegram.world.chat(id)),
+            Ok(id) if id != 0 && self.is_there(id) => self.current(id),
             Ok(_) | Err(_) => Err(Refusal::bad_request("chat not found")),
+        }
+    }
+
+    /// A group that became a supergroup is no chat any more.
+    fn current(&mut self, chat: i64) -> Result<Chat, Refusal> {
+        match self.telegram.world.standing.supergroup_of(chat) {
+            Some(supergroup) => Err(Refusal::upgraded(supergroup)),
+            None => Ok(self.telegram.world.chat(chat)),
         }
     }
 

@@ -25,6 +25,10 @@ fn set_webhook(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         has_certificate: params.file("certificate").is_some(),
     };
     let kinds = Kinds::read(params.given("allowed_updates"));
+    let now = turn.now;
+    if !turn.inbox().admits_hook(now) {
+        return Err(Refusal::too_many(1));
+    }
     drop_pending_if_asked(turn);
     let inbox = turn.inbox();
     if let Some(kinds) = kinds {

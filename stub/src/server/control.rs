@@ -16,6 +16,8 @@ use tokio::time::timeout;
 
 use super::Shared;
 use crate::faults::Fault;
+use crate::launch::{self, Drawn, Opening};
+use crate::stub::NotPushed;
 use crate::token;
 use crate::users::{self, Moment, UserAction};
 
@@ -32,6 +34,7 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
         .route("/metrics", get(metrics))
         .route("/{bot}/sent", get(sent))
         .route("/{bot}/answers/{id}", get(answered))
+        .route("/{bot}/open_app", post(open))
         .route("/{bot}/{action}", post(act))
 }
 
@@ -64,14 +67,34 @@ async fn act(
         Err(error) => return refused(&error),
     };
     match shared.do_as_user(bot, &action) {
-        Some(id) => done(&json!({ "update_id": id })),
-        None => refused(&"the bot does not take updates of this kind, its inbox is full, or there is no such button"),
+        Ok(id) => done(&json!({ "update_id": id })),
+        Err(not) => refused(&not),
+    }
+}
+
+async fn open(State(shared): State<Arc<Shared>>, Path(bot): Path<String>, Json(body): Json<Value>) -> Said {
+    if let Err(said) = bot_in(&bot) {
+        return said;
+    }
+    match serde_json::from_value::<Opening>(body) {
+        Ok(opening) => {
+            let token = bot.strip_prefix("bot").unwrap_or_default();
+            done(&json!({ "url": shared.open_app(token, &opening) }))
+        }
+        Err(error) => refused(&error),
     }
 }
 
 impl Shared {
+    /// The address that a user opens a Mini App at.
+    pub(crate) fn open_app(&self, token: &str, opening: &Opening) -> String {
+        let query_id = self.telegram().chance(1..=i64::MAX).to_string();
+        let date = self.clock.unix(self.clock.now());
+        launch::address(token, opening, Drawn { query_id: &query_id, date })
+    }
+
     /// Lets a user do something; the id of the update that came of it.
-    pub(crate) fn do_as_user(&self, bot: i64, action: &UserAction) -> Option<i64> {
+    pub(crate) fn do_as_user(&self, bot: i64, action: &UserAction) -> Result<i64, NotPushed> {
         let now = self.clock.now();
         let at = Moment { now, date: self.clock.unix(now), bot };
         let pushed = users::act(&mut self.telegram(), at, action);

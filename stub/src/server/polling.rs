@@ -33,9 +33,20 @@ pub(super) async fn get_updates(shared: &Shared, call: &Call) -> Response<Body> 
         Asked::Refused(refusal) => Err(refusal),
         Asked::Parked { woken, timeout } => parked(shared, call.bot, poll.limit, woken, timeout).await,
     };
+    let held = held(shared, call.bot, &answer);
     let status = answer.as_ref().map_or_else(|refusal| refusal.code, |_| 200);
     shared.telegram().journal.answered(shared.clock.now(), call.method, status);
-    answering::after(Duration::ZERO, answer).await
+    answering::after(held, answer).await
+}
+
+/// How long the answer is held back: a conflict, when another was answered just before.
+fn held(shared: &Shared, bot: i64, answer: &Result<Done, Refusal>) -> Duration {
+    match answer {
+        Err(refusal) if refusal.code == Refusal::CONFLICT => {
+            shared.telegram().inboxes.met(bot).hold_conflict(shared.clock.now())
+        }
+        Ok(_) | Err(_) => Duration::ZERO,
+    }
 }
 
 async fn parked(

@@ -24,6 +24,8 @@ pub(crate) struct Inbox {
     pub(super) hook: Option<Hook>,
     parked: Option<oneshot::Sender<Woken>>,
     last_asked: Option<(i64, Duration)>,
+    next_conflict: Duration,
+    next_hook: Duration,
 }
 
 #[derive(Debug)]
@@ -69,6 +71,10 @@ const MOST_ANSWERED: usize = 4 << 20;
 /// Asking again from the same offset so soon is taken for a loop that spins.
 const SPIN: Duration = Duration::from_secs(3);
 const FAST_SPIN: Duration = Duration::from_millis(500);
+/// A conflict so soon after another is held for as long, so that bots that fight over a token do not spin.
+const CONFLICT: Duration = Duration::from_secs(3);
+/// A webhook is set once in this time.
+const HOOK: Duration = Duration::from_secs(1);
 
 impl Inbox {
     /// An empty one; ids begin somewhere between two million and a thousand million.
@@ -82,6 +88,8 @@ impl Inbox {
             hook: None,
             parked: None,
             last_asked: None,
+            next_conflict: Duration::ZERO,
+            next_hook: Duration::ZERO,
         }
     }
 
@@ -122,6 +130,24 @@ impl Inbox {
         let (sender, woken) = oneshot::channel();
         self.parked = Some(sender);
         Asked::Parked { woken, timeout: poll.timeout }
+    }
+
+    /// How long a conflict is held before it is answered. One that is held does not hold the next.
+    pub(crate) fn hold_conflict(&mut self, now: Duration) -> Duration {
+        if now < self.next_conflict {
+            return CONFLICT;
+        }
+        self.next_conflict = now + CONFLICT;
+        Duration::ZERO
+    }
+
+    /// True when a webhook may be set now; then not again for a while.
+    pub(crate) fn admits_hook(&mut self, now: Duration) -> bool {
+        let admits = now >= self.next_hook;
+        if admits {
+            self.next_hook = now + HOOK;
+        }
+        admits
     }
 
     /// What a woken poll takes.
@@ -220,5 +246,28 @@ impl serde::Serialize for Update<'_> {
         map.serialize_entry("update_id", &self.id)?;
         map.serialize_entry(self.kind, self.value)?;
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_conflict_is_held_for_3_s_when_it_comes_within_3_s_of_one_that_was_not() {
+        let mut inbox = Inbox::new(1);
+        let held = [0, 1, 2_999, 3_000, 5_999, 6_000].map(|now| inbox.hold_conflict(at(now)).as_secs());
+        assert_eq!(held, [0, 3, 3, 0, 3, 0]);
+    }
+
+    #[test]
+    fn a_webhook_is_set_once_a_second_and_a_refusal_does_not_extend_it() {
+        let mut inbox = Inbox::new(1);
+        let admitted = [0, 1, 999, 1_000, 1_999, 2_000].map(|now| inbox.admits_hook(at(now)));
+        assert_eq!(admitted, [true, false, false, true, false, true]);
     }
 }

@@ -9,6 +9,7 @@ mod files;
 mod message;
 mod people;
 mod shelf;
+mod standing;
 
 use std::collections::HashMap;
 
@@ -19,12 +20,14 @@ pub(crate) use people::{Chat, ChatKind, User};
 
 use facts::Facts;
 use shelf::Shelf;
+use standing::Standing;
 
 /// The world of all bots.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) files: Files,
     pub(crate) facts: Facts,
+    pub(crate) standing: Standing,
     titles: Shelf<i64, Box<str>>,
     met: Shelf<i64, ()>,
     next_ids: HashMap<Sequence, i64>,
@@ -70,6 +73,7 @@ impl World {
         Self {
             files: Files::new(),
             facts: Facts::new(),
+            standing: Standing::new(),
             titles: Shelf::bounded(MOST_TITLES),
             met: Shelf::bounded(MOST_MET),
             next_ids: HashMap::new(),

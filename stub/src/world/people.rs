@@ -80,6 +80,11 @@ impl Chat {
         Self { id, kind, username: None, title: None }
     }
 
+    /// The supergroup of that number; its id is `-100` and the number.
+    pub(crate) fn supergroup(number: i64) -> Self {
+        Self::of(FIRST_SUPERGROUP - number)
+    }
+
     /// The channel that a name stands for; its id is made of the name, so that it is the same every time.
     pub(crate) fn named(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
@@ -89,6 +94,11 @@ impl Chat {
 }
 
 impl Chat {
+    /// The title that it was given.
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
     /// The fields of every chat, for objects that have more of them.
     pub(crate) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("id", &self.id)?;

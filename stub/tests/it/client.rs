@@ -129,3 +129,13 @@ impl Response {
         self.head.lines().any(|header| header == line)
     }
 }
+
+/// A call to the control room.
+pub(crate) fn control(client: &mut Client, verb: &str, path: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let length = body.len();
+    client.write(format!(
+        "{verb} /_stub/{path} HTTP/1.1\r\nHost: stub\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    ));
+    client.read().json()
+}

@@ -3,18 +3,9 @@
 use std::time::Duration;
 
 use floodrig_stub::{Fault, UserAction};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::client::{Client, TOKEN, free, stub};
-
-fn control(client: &mut Client, verb: &str, path: &str, body: &Value) -> Value {
-    let body = body.to_string();
-    let length = body.len();
-    client.write(format!(
-        "{verb} /_stub/{path} HTTP/1.1\r\nHost: stub\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-    ));
-    client.read().json()
-}
+use crate::client::{Client, TOKEN, control, free, stub};
 
 #[test]
 fn a_user_writes_and_reads_what_the_bot_sent() {

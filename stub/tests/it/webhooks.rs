@@ -130,6 +130,18 @@ fn polling_and_a_webhook_exclude_each_other() {
 }
 
 #[test]
+fn a_second_webhook_within_a_second_is_refused_for_a_second() {
+    let stub = stub(free());
+    let receiver = Receiver::new();
+    let url = json!({ "url": receiver.url() });
+    let mut client = Client::of(&stub);
+    let answers = client.burst("setWebhook", &[url.clone(), url]);
+    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [200, 429]);
+    assert!(answers[1].has_header("Retry-After: 1"), "{:?}", answers[1]);
+    client.result("deleteWebhook", &json!({}));
+}
+
+#[test]
 fn a_webhook_stays_on_this_machine() {
     let stub = stub(free());
     let mut client = Client::of(&stub);

@@ -1,5 +1,7 @@
 //! What the users of the stub's world do: they write, press, ask, join, pay, and a bot gets an update of it.
 
+mod doors;
+
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 use crate::answer::Json;
 use crate::entities;
 use crate::methods::payments;
+use crate::stub::NotPushed;
 use crate::telegram::Telegram;
 use crate::world::{Chat, ChatKind, Content, Found, Message, Shown, User};
 
@@ -28,6 +31,16 @@ pub enum UserAction {
     Join { chat_id: i64, user_id: i64 },
     /// Leaves a group.
     Leave { chat_id: i64, user_id: i64 },
+    /// Blocks the bot.
+    Block { user_id: i64 },
+    /// Takes that back.
+    Unblock { user_id: i64 },
+    /// Removes the bot from a group.
+    Kick { chat_id: i64, user_id: i64 },
+    /// Takes the bot into a group.
+    Add { chat_id: i64, user_id: i64 },
+    /// Lets a basic group become a supergroup.
+    Migrate { chat_id: i64, user_id: i64 },
     /// Pays an invoice.
     Payment { chat_id: i64, user_id: i64, currency: String, total_amount: i64, payload: String },
 }
@@ -40,8 +53,8 @@ pub(crate) struct Moment {
     pub(crate) bot: i64,
 }
 
-/// Does it; the id of the update, unless the bot does not want it.
-pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> Option<i64> {
+/// Does it; the id of the update. What was done stands even when the bot takes no update of it.
+pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> Result<i64, NotPushed> {
     let mut scene = Scene { telegram, at };
     match action {
         UserAction::Message { chat_id, user_id, text } => {
@@ -51,7 +64,7 @@ pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> O
         UserAction::Callback { chat_id, user_id, message_id, data, label } => {
             let button = match (data, label) {
                 (Some(data), _) => Button::Data(data),
-                (None, label) => Button::Label(label.as_deref()?),
+                (None, label) => Button::Label(label.as_deref().ok_or(NotPushed::NoButton)?),
             };
             scene.press(*chat_id, *user_id, *message_id, button)
         }
@@ -71,6 +84,11 @@ pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> O
             scene.note_member(*chat_id, *user_id, "left");
             scene.service(*chat_id, *user_id, "left_chat_member", &json!(User::Person(*user_id)))
         }
+        UserAction::Block { user_id } => scene.block(*user_id),
+        UserAction::Unblock { user_id } => scene.unblock(*user_id),
+        UserAction::Kick { chat_id, user_id } => scene.kick(*chat_id, *user_id),
+        UserAction::Add { chat_id, user_id } => scene.add(*chat_id, *user_id),
+        UserAction::Migrate { chat_id, user_id } => scene.migrate(*chat_id, *user_id),
         UserAction::Payment { chat_id, user_id, currency, total_amount, payload } => {
             let charge = scene.fresh_id();
             let payment = payments::transaction(&charge, *user_id, *total_amount, at.date, "source");
@@ -97,8 +115,8 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn push(&mut self, kind: &'static str, update: &Value) -> Option<i64> {
-        self.telegram.push_update(self.at.now, self.at.bot, kind, update)
+    fn push(&mut self, kind: &'static str, update: &Value) -> Result<i64, NotPushed> {
+        self.telegram.push_update(self.at.now, self.at.bot, kind, update).ok_or(NotPushed::Unwanted)
     }
 
     fn fresh_id(&mut self) -> String {
@@ -106,11 +124,11 @@ impl Scene<'_> {
     }
 
     /// A message whose content is one field.
-    fn service(&mut self, chat: i64, user: i64, field: &'static str, value: &Value) -> Option<i64> {
+    fn service(&mut self, chat: i64, user: i64, field: &'static str, value: &Value) -> Result<i64, NotPushed> {
         self.message(chat, user, Content::Fields(Box::new([(field, Json::of(value))])))
     }
 
-    fn message(&mut self, chat: i64, user: i64, content: Content) -> Option<i64> {
+    fn message(&mut self, chat: i64, user: i64, content: Content) -> Result<i64, NotPushed> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
         world.meet(chat);
         let chat = world.chat(chat);
@@ -122,13 +140,13 @@ impl Scene<'_> {
     }
 
     /// A button that is not there cannot be pressed, so that no update comes of it.
-    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Option<i64> {
+    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<i64, NotPushed> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
         let chat = world.chat(chat);
-        let Found::Message(message) = world.find(bot, &chat, message) else { return None };
+        let Found::Message(message) = world.find(bot, &chat, message) else { return Err(NotPushed::NoButton) };
         let data = match button {
             Button::Data(data) => data.to_owned(),
-            Button::Label(label) => data_of(message, label)?,
+            Button::Label(label) => data_of(message, label).ok_or(NotPushed::NoButton)?,
         };
         let message = shown(&chat, message);
         let id = self.fresh_id();
