@@ -1,9 +1,9 @@
 //! `floodrig schema`: the JSON schema of scenario files, for editors.
 
+use std::io::{self, Write as _};
+
 use super::Exit;
 
-#[expect(clippy::print_stdout, reason = "the command line prints")]
 pub(super) fn run() -> Exit {
-    print!("{}", crate::scenario::schema());
-    Exit::Pass
+    Exit::printed(io::stdout().write_all(crate::scenario::schema().as_bytes()))
 }
