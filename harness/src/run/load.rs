@@ -56,12 +56,13 @@ pub(super) fn load(
     let mut teller = Teller { rig, load_from, load_to, before: Vec::new() };
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
-    settle(rig, &watching, system, || teller.tell("settle", tell));
+    let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
     rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
-    Ok(seal(&driven, watched, &observed))
+    let seal = seal(&driven, watched, &observed);
+    Ok(Seal { partial: seal.partial || !settled, ..seal })
 }
 
 fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
@@ -137,12 +138,11 @@ fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl Fn
         thread::park_timeout(TELL_EVERY);
         tell();
     }
-    let (kind, text) = if rig.stop.asked() {
-        (EventKind::Interrupted, "interrupted")
-    } else {
-        (EventKind::Settled, "deliveries have settled")
-    };
+    let settled = !rig.stop.asked();
+    let (kind, text) =
+        if settled { (EventKind::Settled, "deliveries have settled") } else { (EventKind::Interrupted, "interrupted") };
     event(rig, rig.ground.clock.now(), kind, text);
+    settled
 }
 
 fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {

@@ -1,5 +1,8 @@
 //! After any end, no process of the rig or of the system is left.
 
+use std::fs;
+use std::path::Path;
+
 use crate::rig::{Rig, eventually, kill, process_named, processes_in};
 
 fn long() -> Rig {
@@ -14,6 +17,14 @@ fn up(rig: &Rig) -> u32 {
         system.is_some() && recording.contains("\"row\":\"interval\"")
     });
     system.expect("just seen")
+}
+
+/// Whether the recording of a run in this folder, or in one of its own below it, tells of such an event.
+fn recorded(folder: &Path, kind: &str) -> bool {
+    let below = fs::read_dir(folder.join("out")).into_iter().flatten().flatten().map(|entry| entry.path());
+    below.map(|path| if path.is_dir() { path.join("run.jsonl") } else { path }).any(|path| {
+        fs::read(path).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&format!("\"kind\":\"{kind}\"")))
+    })
 }
 
 fn nothing_left(rig: &Rig) {
@@ -60,6 +71,18 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     kill(child.id(), "INT");
     assert_eq!(rig.wait(child).status, Some(130));
     nothing_left(&rig);
+}
+
+#[test]
+fn ctrl_c_while_deliveries_settle_makes_the_run_partial() {
+    let never_shown = ("version = \"/version\"", "marker = \"never shown\"");
+    let rig = Rig::small(&[("settle = \"5s\"", "settle = \"60s\""), never_shown]);
+    let child = rig.start();
+    eventually("the load has ended", || recorded(rig.path(), "load_ended"));
+    kill(child.id(), "INT");
+    let left = rig.wait(child).ended(130).complete();
+    nothing_left(&rig);
+    assert_eq!(left.summary()["verdict"], "partial");
 }
 
 #[test]
