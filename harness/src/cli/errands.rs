@@ -73,6 +73,11 @@ impl Errands {
         self.scenarios.iter().map(Vec::as_slice)
     }
 
+    /// How many runs there are to be made.
+    pub(super) fn count(&self) -> usize {
+        self.scenarios.iter().map(Vec::len).sum()
+    }
+
     pub(super) fn held(&self) -> bool {
         self.held
     }

@@ -86,6 +86,19 @@ fn ctrl_c_while_deliveries_settle_makes_the_run_partial() {
 }
 
 #[test]
+fn runs_that_ctrl_c_kept_from_being_made_are_no_pass() {
+    let stubborn = ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\"");
+    let slow_stop = ("ready = \"/healthz\"", "ready = \"/healthz\"\nstop_within = \"3s\"");
+    let rig = Rig::small(&[stubborn, slow_stop]).and("\n[variants.first]\n[variants.second]\n");
+    let child = rig.start();
+    eventually("the first run is complete", || recorded(rig.path(), "settled"));
+    kill(child.id(), "INT");
+    let left = rig.wait(child).ended(130);
+    nothing_left(&rig);
+    assert!(left.stderr.contains("1 of 2 runs were not made"), "{}", left.stderr);
+}
+
+#[test]
 fn a_system_that_ignores_sigterm_is_killed_after_its_grace() {
     let rig = Rig::small(&[
         ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\""),

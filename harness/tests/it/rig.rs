@@ -74,6 +74,14 @@ impl Rig {
         Self::new(&text)
     }
 
+    /// With more at the scenario's end.
+    pub(crate) fn and(self, more: &str) -> Self {
+        let path = self.path().join("s.toml");
+        let text = fs::read_to_string(&path).expect("the scenario is read");
+        fs::write(&path, text + more).expect("the scenario is written");
+        self
+    }
+
     /// More arguments for `run`.
     pub(crate) fn with(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
