@@ -39,13 +39,8 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     child.kill().expect("the rig is killed");
     child.wait().expect("it is reaped");
     nothing_left(&rig);
-    let report = std::process::Command::new(env!("CARGO_BIN_EXE_floodrig"))
-        .args(["report", "out"])
-        .current_dir(rig.path())
-        .output()
-        .expect("the rig starts");
-    assert_eq!(report.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&report.stdout).contains("partial"), "{report:?}");
+    let report = rig.floodrig(&["report", "out"]).ended(130);
+    assert!(report.stdout.contains("partial"), "{report:?}");
 }
 
 #[test]
@@ -96,6 +91,18 @@ fn runs_that_ctrl_c_kept_from_being_made_are_no_pass() {
     let left = rig.wait(child).ended(130);
     nothing_left(&rig);
     assert!(left.stderr.contains("1 of 2 runs were not made"), "{}", left.stderr);
+}
+
+#[test]
+fn a_rig_killed_before_its_load_leaves_nothing_to_report_and_the_report_says_so() {
+    let rig = Rig::small(&[("[\"WORDLE\"]", "[\"sleep\", \"1000\"]")]);
+    let mut child = rig.start();
+    eventually("the system runs", || process_named(rig.path(), "sleep").is_some());
+    child.kill().expect("the rig is killed");
+    child.wait().expect("it is reaped");
+    nothing_left(&rig);
+    let report = rig.floodrig(&["report", "out"]).ended(2);
+    assert!(report.stderr.contains("before the load began"), "{}", report.stderr);
 }
 
 #[test]

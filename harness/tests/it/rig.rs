@@ -112,6 +112,12 @@ impl Rig {
         self.left(&output)
     }
 
+    /// Another command in the folder.
+    pub(crate) fn floodrig(&self, arguments: &[&str]) -> Left {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
+        self.left(&command.args(arguments).current_dir(self.path()).output().expect("the rig starts"))
+    }
+
     /// Starts and goes on.
     pub(crate) fn start(&self) -> Child {
         self.command().spawn().expect("the rig starts")
