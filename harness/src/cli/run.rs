@@ -1,5 +1,6 @@
 //! `floodrig run`: scenarios, each variant in turn, each held against what is expected of it where several are run.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -155,6 +156,8 @@ impl Runner<'_> {
                 Made::new(scenario, Ok(rendered))
             }
             Err(refused) => {
+                // A run that was refused leaves no folder; one that left anything in it stays.
+                drop(fs::remove_dir(&order.dir));
                 refused.tell();
                 Made::new(scenario, Err(refused))
             }

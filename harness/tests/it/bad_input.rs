@@ -48,6 +48,13 @@ fn a_port_already_taken_names_its_holder() {
 }
 
 #[test]
+fn a_file_in_the_way_of_the_runs_folder_is_named_before_anything_runs() {
+    let rig = Rig::small(&[]);
+    std::fs::write(rig.path().join("out"), "").expect("a file");
+    refused(&rig, 2, &["out is not a folder"]);
+}
+
+#[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     for command in [&["schema"][..], &["sign", "--count", "9"], &["--help"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");

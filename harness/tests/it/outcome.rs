@@ -57,6 +57,18 @@ fn variants_are_held_against_what_is_expected_of_them() {
 }
 
 #[test]
+fn a_second_try_is_never_written_over_another_run() {
+    let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
+    let other = rig.path().join("out-again");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("run.jsonl"), "of another run").expect("a recording");
+    let left = rig.run();
+    assert!(left.stderr.contains("once more"), "a quick run that is invalid is tried again: {}", left.stderr);
+    assert_eq!(std::fs::read_to_string(other.join("run.jsonl")).expect("a recording"), "of another run");
+    assert!(rig.path().join("out-again-2/summary.json").exists());
+}
+
+#[test]
 fn the_same_p99_stands_everywhere() {
     let left = Rig::small(&[]).run().ended(0);
     let p99 = left.summary()["acts"]["guess"]["response_us"]["p99"].as_u64().expect("a p99");
