@@ -57,6 +57,12 @@ fn variants_are_held_against_what_is_expected_of_them() {
 }
 
 #[test]
+fn variants_of_different_plans_are_not_compared_and_the_reason_is_said() {
+    let left = Rig::small(&[]).and("\n[variants.few]\n[variants.more]\ncrowd.groups = 10\n").run().ended(0);
+    assert!(left.stdout.contains("few and more: the runs are of different plans"), "{}", left.stdout);
+}
+
+#[test]
 fn a_second_try_is_never_written_over_another_run() {
     let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
     let other = rig.path().join("out-again");
