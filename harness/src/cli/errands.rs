@@ -103,6 +103,12 @@ impl Errand {
         if about.is_empty() { self.title() } else { format!("{}: {about}", self.title()) }
     }
 
+    /// Whether one build serves both.
+    pub(super) fn is_built_like(&self, other: &Self) -> bool {
+        let [mine, its] = [&self.scenario.system, &other.scenario.system];
+        (&mine.dir, &mine.build) == (&its.dir, &its.build)
+    }
+
     /// A folder that is not there yet.
     pub(super) fn dir(&self, suffix: &str) -> PathBuf {
         match &self.folder {

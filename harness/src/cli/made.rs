@@ -19,7 +19,7 @@ pub(super) struct Made {
 }
 
 /// Why there is nothing to show.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Refused {
     exit: Exit,
     text: String,

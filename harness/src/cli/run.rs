@@ -111,7 +111,7 @@ impl Runner<'_> {
         let Some(first) = errands.first() else { return Vec::new() };
         if let Err(refused) = self.build(&first.scenario) {
             refused.tell();
-            return vec![Made::new(&first.scenario, Err(refused))];
+            return errands.iter().map(|errand| Made::new(&errand.scenario, Err(refused.clone()))).collect();
         }
         let mut made = Vec::new();
         for errand in errands {

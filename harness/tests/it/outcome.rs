@@ -63,6 +63,14 @@ fn variants_of_different_plans_are_not_compared_and_the_reason_is_said() {
 }
 
 #[test]
+fn a_variant_with_a_build_of_its_own_is_built_by_it() {
+    let build = |name: &str| format!("[variants.{name}]\nsystem.build = [\"touch\", \"{name}\"]\n");
+    let rig = Rig::small(&[]).and(&format!("\n{}{}", build("one"), build("two")));
+    rig.run().ended(0);
+    assert!(rig.path().join("one").exists() && rig.path().join("two").exists());
+}
+
+#[test]
 fn a_second_try_is_never_written_over_another_run() {
     let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
     let other = rig.path().join("out-again");
