@@ -71,6 +71,13 @@ fn a_variant_with_a_build_of_its_own_is_built_by_it() {
 }
 
 #[test]
+fn a_table_that_quotes_a_complaint_has_no_colours_in_a_pipe() {
+    let left = Rig::small(&[]).and("\n[variants.here]\n[variants.nowhere]\nsystem.cores = [4095]\n").run().ended(2);
+    assert!(left.stdout.contains("error: core 4095 does not exist here"), "{}", left.stdout);
+    assert!(!left.stdout.contains('\u{1b}'), "{}", left.stdout);
+}
+
+#[test]
 fn a_second_try_is_never_written_over_another_run() {
     let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
     let other = rig.path().join("out-again");
