@@ -80,6 +80,13 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_never_began_has_no_length() {
+        let header = Header { load_us: (0, 0), ..fixture::header() };
+        let said = how_measured(&header).join("\n");
+        assert!(said.contains("seed 7: 300 acts planned, and the load never began (plan c0ffee)"), "{said}");
+    }
+
+    #[test]
     fn what_departs_from_the_ideal_is_said() {
         let mut header = fixture::header();
         header.cores = Cores { shared: true, note: Some("1 core of 2".to_owned()), ..header.cores };

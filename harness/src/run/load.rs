@@ -11,7 +11,7 @@ use floodrig_stub::Stub;
 
 use super::trouble::Trouble;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig};
+use super::{Live, News, Rig, header};
 use crate::drive::{DriveError, Driven, End, Job, Target, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, Standing, interval_length};
@@ -44,6 +44,7 @@ pub(super) fn load(
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
     let observer = observe(rig, stub, system);
     observer.describe(&mut header.observations);
+    header.observations.deliveries = header::deliveries(&rig.order.scenario);
     let load_from = ground.clock.now() + LEAD;
     let load_to = load_from + ground.load_length();
     header.load_us = (micros(load_from), micros(load_to));
@@ -132,7 +133,8 @@ fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
 }
 
 /// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
-fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) {
+/// False when the wait was cut short: what is unseen by then is not known to be lost.
+fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) -> bool {
     let until = rig.ground.clock.now() + rig.order.scenario.crowd.settle;
     while !watching.all_seen() && system.death().is_none() && !rig.stop.asked() && rig.ground.clock.now() < until {
         thread::park_timeout(TELL_EVERY);

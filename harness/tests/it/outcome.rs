@@ -90,6 +90,17 @@ fn a_second_try_is_never_written_over_another_run() {
 }
 
 #[test]
+fn a_system_that_never_became_ready_still_shows_what_it_asked_of_telegram_and_nothing_else() {
+    let ask = r"exec 3<>/dev/tcp/127.0.0.1/${TELEGRAM_API_ROOT##*:}
+        printf 'GET /bot%s/getMe HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n' $BOT_TOKEN >&3; cat <&3 >&2; exit 7";
+    let command = format!("[\"bash\", \"-c\", '''{ask}''']");
+    let left = Rig::small(&[("[\"WORDLE\"]", &command)]).run().ended(3).complete();
+    let summary = left.summary();
+    assert_eq!(summary["telegram"]["by_method"]["getMe"]["calls"], 1, "{}", left.stdout);
+    assert!(summary["deliveries"]["lost"].is_null(), "nobody has watched for deliveries: {}", summary["deliveries"]);
+}
+
+#[test]
 fn the_same_p99_stands_everywhere() {
     let left = Rig::small(&[]).run().ended(0);
     let p99 = left.summary()["acts"]["guess"]["response_us"]["p99"].as_u64().expect("a p99");
