@@ -1,6 +1,7 @@
 //! Two runs of the same plan, series by series: what a change bought.
 
 use crate::Value;
+use crate::how::SHOWN_DIGEST;
 use crate::summary::{Act, Summary};
 
 /// Two runs of the same plan side by side.
@@ -35,9 +36,9 @@ pub struct Pair {
     "the runs are of different plans ({baseline} and {candidate}) and cannot be compared: run both with the same seed and crowd"
 )]
 pub struct DifferentPlans {
-    /// The plan digest of the baseline.
+    /// The plan digest of the baseline, as much of it as reports show.
     pub baseline: String,
-    /// The plan digest of the candidate.
+    /// That of the candidate.
     pub candidate: String,
 }
 
@@ -45,7 +46,8 @@ pub struct DifferentPlans {
 pub fn compare(baseline: &Summary, candidate: &Summary) -> Result<Comparison, DifferentPlans> {
     let [before, after] = [baseline, candidate].map(|summary| &summary.header.plan_digest);
     if before != after {
-        return Err(DifferentPlans { baseline: before.clone(), candidate: after.clone() });
+        let [baseline, candidate] = [before, after].map(|digest| digest.chars().take(SHOWN_DIGEST).collect());
+        return Err(DifferentPlans { baseline, candidate });
     }
     let acts = baseline.header.acts.iter().flat_map(|act| act_pairs(act, baseline, candidate));
     let run = RUN_SERIES.iter().map(|(series, of)| pair((*series).to_owned(), of(baseline), of(candidate)));
@@ -192,8 +194,8 @@ mod tests {
     #[test]
     fn runs_of_different_plans_are_refused() {
         let mut other = fixture::summary();
-        other.header.plan_digest = "decaf".to_owned();
+        other.header.plan_digest = "decaf0decaf0decaf0".to_owned();
         let refused = compare(&fixture::summary(), &other).unwrap_err();
-        assert!(refused.to_string().contains("(c0ffee and decaf)"), "{refused}");
+        assert!(refused.to_string().contains("(c0ffee and decaf0decaf0)"), "{refused}");
     }
 }

@@ -3,6 +3,9 @@
 use crate::Value;
 use crate::recording::{Cores, Header};
 
+/// As much of a plan's digest as tells two plans apart.
+pub(crate) const SHOWN_DIGEST: usize = 12;
+
 /// How the numbers were taken, a line for each thing that a doubting reader would ask.
 pub fn how_measured(header: &Header) -> Vec<String> {
     let mut lines = vec![
@@ -22,9 +25,12 @@ pub fn how_measured(header: &Header) -> Vec<String> {
 
 fn plan(header: &Header) -> String {
     let planned = Value::Count(header.planned.values().sum());
-    let length = Value::Time(header.load_us.1.saturating_sub(header.load_us.0));
-    let digest: String = header.plan_digest.chars().take(12).collect();
-    format!("seed {}: {planned} acts planned over {length} (plan {digest})", header.seed)
+    let digest: String = header.plan_digest.chars().take(SHOWN_DIGEST).collect();
+    let length = match header.load_us {
+        (_, 0) => ", and the load never began".to_owned(),
+        (from, to) => format!(" over {}", Value::Time(to.saturating_sub(from))),
+    };
+    format!("seed {}: {planned} acts planned{length} (plan {digest})", header.seed)
 }
 
 fn cores(cores: &Cores) -> String {
@@ -97,6 +103,13 @@ mod tests {
         let said = how_measured(&header).join("\n");
         let words = "151,234 requests/s over 64 connections at 5.2 us of the rig's CPU each; at 2,000/s, lag p50 61 us";
         assert!(said.contains(words), "{said}");
+    }
+
+    #[test]
+    fn a_load_that_never_began_has_no_length() {
+        let header = Header { load_us: (0, 0), ..fixture::header() };
+        let said = how_measured(&header).join("\n");
+        assert!(said.contains("seed 7: 300 acts planned, and the load never began (plan c0ffee)"), "{said}");
     }
 
     #[test]

@@ -17,8 +17,9 @@ pub(super) fn show(args: &Args, made: &[Made]) {
     let Some((baseline, candidates)) = rendered.split_first() else { return };
     for candidate in candidates {
         // Variants that plan differently are different questions; their reports stand beside one another.
-        if let Ok(comparison) = compare(&baseline.summary, &candidate.summary) {
-            say(&comparison_text(&comparison));
+        match compare(&baseline.summary, &candidate.summary) {
+            Ok(comparison) => say(&comparison_text(&comparison)),
+            Err(different) => say(&format!("\n{} and {}: {different}", name(baseline), name(candidate))),
         }
     }
     if !candidates.is_empty() {
@@ -29,6 +30,12 @@ pub(super) fn show(args: &Args, made: &[Made]) {
             Err(cause) => say(&format!("the comparison could not be written: {cause}")),
         }
     }
+}
+
+/// A variant's name, or its scenario's.
+fn name(rendered: &Rendered) -> &str {
+    let header = &rendered.summary.header;
+    header.variant.as_deref().unwrap_or(&header.scenario)
 }
 
 fn write(dir: &Path, rendered: &[&Rendered]) -> io::Result<PathBuf> {

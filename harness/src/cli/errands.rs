@@ -73,6 +73,11 @@ impl Errands {
         self.scenarios.iter().map(Vec::as_slice)
     }
 
+    /// How many runs there are to be made.
+    pub(super) fn count(&self) -> usize {
+        self.scenarios.iter().map(Vec::len).sum()
+    }
+
     pub(super) fn held(&self) -> bool {
         self.held
     }
@@ -98,11 +103,17 @@ impl Errand {
         if about.is_empty() { self.title() } else { format!("{}: {about}", self.title()) }
     }
 
+    /// Whether one build serves both.
+    pub(super) fn is_built_like(&self, other: &Self) -> bool {
+        let [mine, its] = [&self.scenario.system, &other.scenario.system];
+        (&mine.dir, &mine.build) == (&its.dir, &its.build)
+    }
+
     /// A folder that is not there yet.
     pub(super) fn dir(&self, suffix: &str) -> PathBuf {
         match &self.folder {
             Folder::Given(dir) if suffix.is_empty() => dir.clone(),
-            Folder::Given(dir) => PathBuf::from(format!("{}{suffix}", dir.display())),
+            Folder::Given(dir) => claim(&beside(dir, suffix)),
             Folder::Below(dir) => new_below(dir, &format!("{}{suffix}", run_name(&self.scenario))),
         }
     }
@@ -110,10 +121,25 @@ impl Errand {
 
 /// A new folder below `dir`: the name and the time in UTC, and a number when two begin in one second.
 pub(super) fn new_below(dir: &Path, name: &str) -> PathBuf {
-    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let numbered = (2..).map(|nth| dir.join(format!("{name}-{time}-{nth}")));
-    let mut candidates = std::iter::once(dir.join(format!("{name}-{time}"))).chain(numbered);
-    candidates.find(|candidate| !candidate.exists()).unwrap_or_else(|| dir.join(name))
+    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    // A folder that cannot be made is told of when something is to be put below it.
+    drop(fs::create_dir_all(dir));
+    claim(&dir.join(format!("{name}-{time}")))
+}
+
+/// The folder of this name with an end to it, wherever it was written with a slash at its own.
+fn beside(dir: &Path, suffix: &str) -> PathBuf {
+    let mut name = dir.file_name().unwrap_or("run".as_ref()).to_owned();
+    name.push(suffix);
+    dir.with_file_name(name)
+}
+
+/// A folder that was not there, made here and now, so that of two rigs each gets its own: this one, or else the first
+/// with a number that is free. One that cannot be made at all tells why when it is written to.
+fn claim(dir: &Path) -> PathBuf {
+    let numbered = (2..=u32::MAX).map(|nth| beside(dir, &format!("-{nth}")));
+    let taken = |dir: &PathBuf| fs::create_dir(dir).is_err_and(|cause| cause.kind() == io::ErrorKind::AlreadyExists);
+    std::iter::once(dir.to_owned()).chain(numbered).find(|dir| !taken(dir)).unwrap_or_else(|| dir.to_owned())
 }
 
 /// `rollover-before`
@@ -182,6 +208,10 @@ fn needs(variants: &[Scenario]) -> Option<String> {
 
 /// A folder that holds a run is not written over.
 fn check_free(out: &Path) -> Result<(), Refused> {
+    if out.exists() && !out.is_dir() {
+        let text = format!("error: {} is not a folder\n  help: name another with --out", out.display());
+        return Err(Refused::usage(text));
+    }
     if out.join(floodrig_reports::recording::FILE_NAME).exists() {
         let text = format!("error: {} holds a run already\n  help: name another folder with --out", out.display());
         return Err(Refused::usage(text));

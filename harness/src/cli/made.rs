@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use anstream::adapter::strip_str;
 use floodrig_reports::{Expectation, hold};
 
 use super::Exit;
@@ -19,7 +20,7 @@ pub(super) struct Made {
 }
 
 /// Why there is nothing to show.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Refused {
     exit: Exit,
     text: String,
@@ -53,7 +54,7 @@ impl Made {
                 let held = hold(&self.expectation, verdict, findings);
                 (held.kind.map_or(Exit::Pass, Exit::from), held.words)
             }
-            Err(refused) => (refused.exit, refused.first_line().to_owned()),
+            Err(refused) => (refused.exit, refused.first_line()),
         }
     }
 }
@@ -91,8 +92,9 @@ impl Refused {
         self.text
     }
 
-    fn first_line(&self) -> &str {
-        self.text.lines().next().unwrap_or_default()
+    /// Without colours, which are for the complaint as it is drawn, not for a table that quotes it.
+    fn first_line(&self) -> String {
+        strip_str(self.text.lines().next().unwrap_or_default()).to_string()
     }
 
     /// Says it on standard error.

@@ -40,8 +40,8 @@ struct Floodrig {
 const AFTER_HELP: &str = "\
 A bare path means `run`: `floodrig scenarios` runs every scenario of that folder.
 
-Exit status: 0 pass, 1 a budget is broken, 2 usage or scenario error (nothing was run), 3 the system never became
-ready, 4 invalid (the rig was the limit, or a judged series has no samples), 5 the system died, 6 the rig itself
+Exit status: 0 pass, 1 a budget is broken, 2 usage or scenario error (nothing was run), 3 the system never became \
+ready, 4 invalid (the rig was the limit, or a judged series has no samples), 5 the system died, 6 the rig itself \
 failed, 130 interrupted (the recording is kept and marked partial).";
 
 #[derive(Debug, Subcommand)]

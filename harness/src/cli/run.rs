@@ -1,5 +1,6 @@
 //! `floodrig run`: scenarios, each variant in turn, each held against what is expected of it where several are run.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,15 +80,37 @@ impl Runner<'_> {
             return Exit::worst(made.iter().map(Made::own_exit));
         }
         table::show(&made);
-        Exit::worst(made.iter().map(|made| made.held().0))
+        let left = self.left_undone(errands, &made);
+        Exit::worst(made.iter().map(|made| made.held().0).chain(left))
     }
 
-    /// Every variant of one scenario, built once.
+    /// Runs that Ctrl-C has kept from being made speak for nothing, so the others are no pass.
+    fn left_undone(&self, errands: &Errands, made: &[Made]) -> Option<Exit> {
+        let left = errands.count().saturating_sub(made.len());
+        (self.stop.asked() && left > 0).then(|| {
+            say(&format!("interrupted: {left} of {} runs were not made", errands.count()));
+            Exit::Interrupted
+        })
+    }
+
+    /// Every variant of one scenario.
     fn run_scenario(&self, errands: &[Errand]) -> Vec<Made> {
+        let mut made = Vec::new();
+        for alike in errands.chunk_by(Errand::is_built_like) {
+            made.extend(self.build_and_run(alike));
+            if self.stop.asked() {
+                break;
+            }
+        }
+        made
+    }
+
+    /// Variants of one build, which is made once.
+    fn build_and_run(&self, errands: &[Errand]) -> Vec<Made> {
         let Some(first) = errands.first() else { return Vec::new() };
         if let Err(refused) = self.build(&first.scenario) {
             refused.tell();
-            return vec![Made::new(&first.scenario, Err(refused))];
+            return errands.iter().map(|errand| Made::new(&errand.scenario, Err(refused.clone()))).collect();
         }
         let mut made = Vec::new();
         for errand in errands {
@@ -132,6 +155,8 @@ impl Runner<'_> {
                 Made::new(scenario, Ok(rendered))
             }
             Err(refused) => {
+                // A run that was refused leaves no folder; one that left anything in it stays.
+                drop(fs::remove_dir(&order.dir));
                 refused.tell();
                 Made::new(scenario, Err(refused))
             }

@@ -54,10 +54,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file at `path` and starts its writer, which also keeps the p99 of `progress`.
+    /// Creates the file at `path`, which must not be there yet, and starts its writer, which also keeps the p99 of
+    /// `progress`. A recording is never written over.
     pub fn create(path: &Path, progress: Arc<Progress>) -> Result<Self, RecordError> {
-        let path = path.to_owned();
-        let file = File::create(&path).map_err(|cause| RecordError::Create { path: path.clone(), cause })?;
+        let created = File::create_new(path).map_err(|cause| RecordError::Create { path: path.to_owned(), cause });
+        Self::writing(created?, path.to_owned(), progress)
+    }
+
+    fn writing(file: File, path: PathBuf, progress: Arc<Progress>) -> Result<Self, RecordError> {
         let (rows, queue) = sync_channel(QUEUE);
         let start = thread::Builder::new().name("recorder".to_owned());
         let writer = start.spawn(move || write(&queue, file, &progress)).map_err(RecordError::Thread)?;
@@ -245,9 +249,21 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_is_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        begun(&path, Arc::default()).finish(seal()).unwrap();
+        let error = Recorder::create(&path, Arc::default()).unwrap_err().to_string();
+        assert!(error.contains("File exists"), "{error}");
+        assert_eq!(read(&path), [header(), Row::Seal(seal())]);
+    }
+
+    #[test]
     fn a_full_disk_is_an_error_and_holds_nobody_up() {
-        let recorder = begun(Path::new("/dev/full"), Arc::default());
+        let full = File::create("/dev/full").unwrap();
+        let recorder = Recorder::writing(full, PathBuf::from("/dev/full"), Arc::default()).unwrap();
         let rows = recorder.rows();
+        rows.send(header()).unwrap();
         eventually(|| rows.send(note("no room")).is_err());
         let error = recorder.finish(seal()).unwrap_err();
         assert!(error.to_string().starts_with("/dev/full: could not write the recording: No space left"), "{error}");

@@ -44,7 +44,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> H
         },
         versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
         how: how(order, ceilings),
-        observations: observations(scenario),
+        observations: observations(),
         budgets: scenario.budgets.clone(),
         judge_latency: !shared && !order.quick,
         not_judged: not_judged(shared, order.quick),
@@ -74,11 +74,15 @@ fn not_judged(shared: bool, quick: bool) -> Option<String> {
     }
 }
 
-/// What is watched in every run; the observer says the rest once it has started.
-fn observations(scenario: &Scenario) -> Observations {
-    let not_yet = || "inactive: the run did not come that far".to_owned();
+/// Whether deliveries are watched, once there is a load.
+pub(super) fn deliveries(scenario: &Scenario) -> String {
     let shows = scenario.journeys.iter().flat_map(|journey| &journey.steps).any(|step| step.shows.is_some());
-    let deliveries = if shows { "active" } else { "inactive: no act of the scenario shows anything" };
+    if shows { "active" } else { "inactive: no act of the scenario shows anything" }.to_owned()
+}
+
+/// What is watched in every run; the load says the rest once it begins.
+fn observations() -> Observations {
+    let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
         heartbeat: "inactive: nothing is put into the system; the black box is probed from outside".to_owned(),
         black_box: not_yet(),
@@ -87,6 +91,6 @@ fn observations(scenario: &Scenario) -> Observations {
         tcp_info: exchange::tcp_info(),
         cgroup: "inactive: no limit of memory or CPU is set".to_owned(),
         outbound: "inactive: the system's own connections are not watched".to_owned(),
-        deliveries: deliveries.to_owned(),
+        deliveries: not_yet(),
     }
 }

@@ -11,7 +11,7 @@ use floodrig_stub::Stub;
 
 use super::trouble::Trouble;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer};
+use super::{Live, News, Rig, Speedometer, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, Target, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -44,6 +44,7 @@ pub(super) fn load(
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
     let observer = observe(rig, stub, system);
     observer.describe(&mut header.observations);
+    header.observations.deliveries = header::deliveries(&rig.order.scenario);
     let load_from = ground.clock.now() + LEAD;
     let load_to = load_from + ground.load_length();
     header.load_us = (micros(load_from), micros(load_to));
@@ -56,12 +57,13 @@ pub(super) fn load(
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
-    settle(rig, &watching, system, || teller.tell("settle", tell));
+    let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
     rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
-    Ok(seal(&driven, watched, &observed))
+    let seal = seal(&driven, watched, &observed);
+    Ok(Seal { partial: seal.partial || !settled, ..seal })
 }
 
 fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
@@ -132,18 +134,18 @@ fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
 }
 
 /// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
-fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) {
+/// False when the wait was cut short: what is unseen by then is not known to be lost.
+fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) -> bool {
     let until = rig.ground.clock.now() + rig.order.scenario.crowd.settle;
     while !watching.all_seen() && system.death().is_none() && !rig.stop.asked() && rig.ground.clock.now() < until {
         thread::park_timeout(TELL_EVERY);
         tell();
     }
-    let (kind, text) = if rig.stop.asked() {
-        (EventKind::Interrupted, "interrupted")
-    } else {
-        (EventKind::Settled, "deliveries have settled")
-    };
+    let settled = !rig.stop.asked();
+    let (kind, text) =
+        if settled { (EventKind::Settled, "deliveries have settled") } else { (EventKind::Interrupted, "interrupted") };
     event(rig, rig.ground.clock.now(), kind, text);
+    settled
 }
 
 fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {

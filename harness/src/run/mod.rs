@@ -16,6 +16,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
 use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
@@ -88,7 +89,7 @@ impl Rig<'_> {
         let header = self.header(&stub);
         let system = match self.start_system(&stub, tell) {
             Ok(system) => system,
-            Err(cause) => return Err(self.not_started(header, cause)),
+            Err(cause) => return Err(self.not_started(header, &stub, cause)),
         };
         let loaded = self.check_and_load(header, &stub, &system, tell);
         tell(News::Waiting("stopping the system"));
@@ -118,8 +119,8 @@ impl Rig<'_> {
     }
 
     /// A system that never became ready leaves its ending in the recording.
-    fn not_started(&self, header: Header, cause: StartError) -> Trouble {
-        self.write(Row::Header(Box::new(header)));
+    fn not_started(&self, header: Header, stub: &Stub, cause: StartError) -> Trouble {
+        self.without_load(header, stub);
         if let StartError::NotReady(not_ready) = &cause {
             self.end(not_ready.ending.clone(), not_ready.logs.clone());
         }
@@ -136,7 +137,7 @@ impl Rig<'_> {
         header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
         header.cores = self.ground.verified(system, tell);
         if let Err(refused) = preflight::check(self, system) {
-            self.write(Row::Header(Box::new(header)));
+            self.without_load(header, stub);
             return Err(refused);
         }
         tell(News::Fact("pre-flight: a signed player was accepted"));
@@ -146,6 +147,13 @@ impl Rig<'_> {
     fn header(&self, stub: &Stub) -> Header {
         let header = header::of_run(self.order, self.ground, stub.ceilings());
         Header { calibration: self.calibration.clone(), ..header }
+    }
+
+    /// A run that comes to no load still tells what the system asked of Telegram: a 429 at its start, perhaps.
+    fn without_load(&self, header: Header, stub: &Stub) {
+        self.write(Row::Header(Box::new(header)));
+        let calls = watch::call_interval(&stub.take_interval(), Duration::ZERO, self.ground.clock.now());
+        self.write(Row::Calls(calls));
     }
 
     fn end(&self, ending: Ending, logs: Logs) {

@@ -137,7 +137,8 @@ impl Watching {
     }
 }
 
-fn call_interval(counts: &CallCounts, from: Duration, until: Duration) -> CallInterval {
+/// The row of the calls between two instants.
+pub(super) fn call_interval(counts: &CallCounts, from: Duration, until: Duration) -> CallInterval {
     let method = |(name, counts): (&&'static str, &floodrig_stub::MethodCounts)| {
         let counts = MethodCounts { calls: counts.calls, throttled: counts.throttled, errors: counts.errors };
         ((*name).to_owned(), counts)

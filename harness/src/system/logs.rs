@@ -124,7 +124,10 @@ fn next_line(stream: &mut impl BufRead) -> Option<String> {
 }
 
 fn as_text(line: &[u8]) -> String {
-    without_escapes(String::from_utf8_lossy(line).trim_end())
+    let mut text = without_escapes(String::from_utf8_lossy(line).trim_end());
+    // What is left of them would ring bells and move cursors in every report that quotes the line.
+    text.retain(|c| c == '\t' || !c.is_control());
+    text
 }
 
 /// Takes out terminal colours (`ESC [ ... letter`), which would hide that two lines say the same.
@@ -201,6 +204,12 @@ mod tests {
             logs.top_messages,
             [Message { text: "#-#-#:#:# ERROR chat -# failed after #".to_owned(), count: 2 }]
         );
+    }
+
+    #[test]
+    fn what_would_ring_bells_and_move_cursors_is_left_out() {
+        let output = read(b"error:\x07 \x1b[2Ja\tb\x00\x1b\x08c\xff\r\n");
+        assert_eq!(output.tail(1), ["error: a\tbc\u{fffd}"]);
     }
 
     #[test]

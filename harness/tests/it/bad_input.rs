@@ -48,6 +48,24 @@ fn a_port_already_taken_names_its_holder() {
 }
 
 #[test]
+fn a_file_in_the_way_of_the_runs_folder_is_named_before_anything_runs() {
+    let rig = Rig::small(&[]);
+    std::fs::write(rig.path().join("out"), "").expect("a file");
+    refused(&rig, 2, &["out is not a folder"]);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    for command in [&["schema"][..], &["sign", "--count", "9"], &["--help"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut floodrig = std::process::Command::new(env!("CARGO_BIN_EXE_floodrig"));
+        let status = floodrig.args(command).stdout(writer).status().expect("the rig starts");
+        assert_eq!(status.code(), Some(0), "{command:?}");
+    }
+}
+
+#[test]
 fn a_system_that_exits_at_start_is_not_ready_and_its_last_words_are_shown() {
     let rig = Rig::small(&[("[\"WORDLE\"]", "[\"sh\", \"-c\", \"echo no database >&2; exit 7\"]")]);
     refused(&rig, 3, &["no database", "7"]);

@@ -1,5 +1,8 @@
 //! After any end, no process of the rig or of the system is left.
 
+use std::fs;
+use std::path::Path;
+
 use crate::rig::{Rig, eventually, kill, process_named, processes_in};
 
 fn long() -> Rig {
@@ -16,6 +19,14 @@ fn up(rig: &Rig) -> u32 {
     system.expect("just seen")
 }
 
+/// Whether the recording of a run in this folder, or in one of its own below it, tells of such an event.
+fn recorded(folder: &Path, kind: &str) -> bool {
+    let below = fs::read_dir(folder.join("out")).into_iter().flatten().flatten().map(|entry| entry.path());
+    below.map(|path| if path.is_dir() { path.join("run.jsonl") } else { path }).any(|path| {
+        fs::read(path).is_ok_and(|text| String::from_utf8_lossy(&text).contains(&format!("\"kind\":\"{kind}\"")))
+    })
+}
+
 fn nothing_left(rig: &Rig) {
     eventually("nothing is left", || processes_in(rig.path()).is_empty());
 }
@@ -28,13 +39,8 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     child.kill().expect("the rig is killed");
     child.wait().expect("it is reaped");
     nothing_left(&rig);
-    let report = std::process::Command::new(env!("CARGO_BIN_EXE_floodrig"))
-        .args(["report", "out"])
-        .current_dir(rig.path())
-        .output()
-        .expect("the rig starts");
-    assert_eq!(report.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&report.stdout).contains("partial"), "{report:?}");
+    let report = rig.floodrig(&["report", "out"]).ended(130);
+    assert!(report.stdout.contains("partial"), "{report:?}");
 }
 
 #[test]
@@ -60,6 +66,43 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     kill(child.id(), "INT");
     assert_eq!(rig.wait(child).status, Some(130));
     nothing_left(&rig);
+}
+
+#[test]
+fn ctrl_c_while_deliveries_settle_makes_the_run_partial() {
+    let never_shown = ("version = \"/version\"", "marker = \"never shown\"");
+    let rig = Rig::small(&[("settle = \"5s\"", "settle = \"60s\""), never_shown]);
+    let child = rig.start();
+    eventually("the load has ended", || recorded(rig.path(), "load_ended"));
+    kill(child.id(), "INT");
+    let left = rig.wait(child).ended(130).complete();
+    nothing_left(&rig);
+    assert_eq!(left.summary()["verdict"], "partial");
+}
+
+#[test]
+fn runs_that_ctrl_c_kept_from_being_made_are_no_pass() {
+    let stubborn = ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\"");
+    let slow_stop = ("ready = \"/healthz\"", "ready = \"/healthz\"\nstop_within = \"3s\"");
+    let rig = Rig::small(&[stubborn, slow_stop]).and("\n[variants.first]\n[variants.second]\n");
+    let child = rig.start();
+    eventually("the first run is complete", || recorded(rig.path(), "settled"));
+    kill(child.id(), "INT");
+    let left = rig.wait(child).ended(130);
+    nothing_left(&rig);
+    assert!(left.stderr.contains("1 of 2 runs were not made"), "{}", left.stderr);
+}
+
+#[test]
+fn a_rig_killed_before_its_load_leaves_nothing_to_report_and_the_report_says_so() {
+    let rig = Rig::small(&[("[\"WORDLE\"]", "[\"sleep\", \"1000\"]")]);
+    let mut child = rig.start();
+    eventually("the system runs", || process_named(rig.path(), "sleep").is_some());
+    child.kill().expect("the rig is killed");
+    child.wait().expect("it is reaped");
+    nothing_left(&rig);
+    let report = rig.floodrig(&["report", "out"]).ended(2);
+    assert!(report.stderr.contains("before the load began"), "{}", report.stderr);
 }
 
 #[test]

@@ -57,6 +57,50 @@ fn variants_are_held_against_what_is_expected_of_them() {
 }
 
 #[test]
+fn variants_of_different_plans_are_not_compared_and_the_reason_is_said() {
+    let left = Rig::small(&[]).and("\n[variants.few]\n[variants.more]\ncrowd.groups = 10\n").run().ended(0);
+    assert!(left.stdout.contains("few and more: the runs are of different plans"), "{}", left.stdout);
+}
+
+#[test]
+fn a_variant_with_a_build_of_its_own_is_built_by_it() {
+    let build = |name: &str| format!("[variants.{name}]\nsystem.build = [\"touch\", \"{name}\"]\n");
+    let rig = Rig::small(&[]).and(&format!("\n{}{}", build("one"), build("two")));
+    rig.run().ended(0);
+    assert!(rig.path().join("one").exists() && rig.path().join("two").exists());
+}
+
+#[test]
+fn a_table_that_quotes_a_complaint_has_no_colours_in_a_pipe() {
+    let left = Rig::small(&[]).and("\n[variants.here]\n[variants.nowhere]\nsystem.cores = [4095]\n").run().ended(2);
+    assert!(left.stdout.contains("error: core 4095 does not exist here"), "{}", left.stdout);
+    assert!(!left.stdout.contains('\u{1b}'), "{}", left.stdout);
+}
+
+#[test]
+fn a_second_try_is_never_written_over_another_run() {
+    let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
+    let other = rig.path().join("out-again");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("run.jsonl"), "of another run").expect("a recording");
+    let left = rig.run();
+    assert!(left.stderr.contains("once more"), "a quick run that is invalid is tried again: {}", left.stderr);
+    assert_eq!(std::fs::read_to_string(other.join("run.jsonl")).expect("a recording"), "of another run");
+    assert!(rig.path().join("out-again-2/summary.json").exists());
+}
+
+#[test]
+fn a_system_that_never_became_ready_still_shows_what_it_asked_of_telegram_and_nothing_else() {
+    let ask = r"exec 3<>/dev/tcp/127.0.0.1/${TELEGRAM_API_ROOT##*:}
+        printf 'GET /bot%s/getMe HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n' $BOT_TOKEN >&3; cat <&3 >&2; exit 7";
+    let command = format!("[\"bash\", \"-c\", '''{ask}''']");
+    let left = Rig::small(&[("[\"WORDLE\"]", &command)]).run().ended(3).complete();
+    let summary = left.summary();
+    assert_eq!(summary["telegram"]["by_method"]["getMe"]["calls"], 1, "{}", left.stdout);
+    assert!(summary["deliveries"]["lost"].is_null(), "nobody has watched for deliveries: {}", summary["deliveries"]);
+}
+
+#[test]
 fn the_same_p99_stands_everywhere() {
     let left = Rig::small(&[]).run().ended(0);
     let p99 = left.summary()["acts"]["guess"]["response_us"]["p99"].as_u64().expect("a p99");

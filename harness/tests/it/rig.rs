@@ -74,6 +74,14 @@ impl Rig {
         Self::new(&text)
     }
 
+    /// With more at the scenario's end.
+    pub(crate) fn and(self, more: &str) -> Self {
+        let path = self.path().join("s.toml");
+        let text = fs::read_to_string(&path).expect("the scenario is read");
+        fs::write(&path, text + more).expect("the scenario is written");
+        self
+    }
+
     /// More arguments for `run`.
     pub(crate) fn with(mut self, arguments: &[&str]) -> Self {
         self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
@@ -102,6 +110,12 @@ impl Rig {
     pub(crate) fn run(&self) -> Left {
         let output = self.command().output().expect("the rig starts");
         self.left(&output)
+    }
+
+    /// Another command in the folder.
+    pub(crate) fn floodrig(&self, arguments: &[&str]) -> Left {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
+        self.left(&command.args(arguments).current_dir(self.path()).output().expect("the rig starts"))
     }
 
     /// Starts and goes on.

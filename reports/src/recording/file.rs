@@ -30,6 +30,9 @@ pub enum ReadError {
     /// The file could not be read.
     #[error("could not read the recording: {0}")]
     Io(#[from] io::Error),
+    /// There is not even a header, which is written when the load begins.
+    #[error("the recording is empty: the rig ended before the load began, so nothing was measured")]
+    Empty,
     /// A header must be the first row, and only the first.
     #[error("the recording does not begin with its one header line: is it a run.jsonl?")]
     Header,

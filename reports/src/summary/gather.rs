@@ -10,10 +10,12 @@ use crate::timeline::{CallPoint, LoadPoint, Timeline};
 /// Reads a recording once, row by row.
 pub fn summarise(rows: impl Iterator<Item = Result<Row, ReadError>>) -> Result<(Summary, Timeline), ReadError> {
     let mut rows = rows;
-    let Some(Row::Header(header)) = rows.next().transpose()? else {
-        return Err(ReadError::Header);
+    let header = match rows.next().transpose()? {
+        Some(Row::Header(header)) => *header,
+        Some(_) => return Err(ReadError::Header),
+        None => return Err(ReadError::Empty),
     };
-    let mut gathering = Gathering::new(*header);
+    let mut gathering = Gathering::new(header);
     for row in rows {
         gathering.take(row?)?;
     }
@@ -221,8 +223,12 @@ mod tests {
     #[test]
     fn a_recording_has_exactly_one_header_and_it_comes_first() {
         let refused = |rows: Vec<Row>| matches!(summarise(rows.into_iter().map(Ok)), Err(ReadError::Header));
-        assert!(refused(Vec::new()));
         assert!(refused(vec![fixture::note("no header")]));
         assert!(refused(vec![fixture::header_row(), fixture::header_row()]));
+    }
+
+    #[test]
+    fn a_recording_of_a_rig_that_was_killed_before_the_load_says_so() {
+        assert!(matches!(summarise(std::iter::empty()), Err(ReadError::Empty)));
     }
 }

@@ -10,9 +10,23 @@ use crate::{Budgets, Latency, Value};
 /// A stall is told apart from 50 ms over the median on; a tighter budget cannot be judged when none was seen.
 const SHORTEST_STALL: Duration = Duration::from_millis(50);
 
-/// Every budget that the run was recorded with, in the order of the scenario's keys.
+/// Every budget that the run was recorded with, in the order of the scenario's keys. Of a run that did not come to
+/// its end no budget is kept or broken: what is missing could have gone either way.
 pub fn budget_lines(summary: &Summary) -> Vec<BudgetLine> {
-    lines(summary, &summary.header.budgets)
+    let lines = lines(summary, &summary.header.budgets);
+    match unfinished(summary) {
+        Some(why) => lines.into_iter().map(|line| line.not_judged(why)).collect(),
+        None => lines,
+    }
+}
+
+fn unfinished(summary: &Summary) -> Option<&'static str> {
+    match summary {
+        Summary { partial: true, .. } => Some("the run was cut short"),
+        Summary { failed: Some(_), .. } => Some("the rig failed"),
+        Summary { not_ready: Some(_), .. } => Some("the system never became ready"),
+        Summary { .. } => None,
+    }
 }
 
 pub(super) fn lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
@@ -278,6 +292,21 @@ mod tests {
         assert_eq!(stands(&stall(49), untouched).standing.word(), "not measured");
         let stalled = stands(&stall(49), |summary| summary.system.stall_max_ms = Some(60.0));
         assert_eq!(stalled.standing, Standing::Broken);
+    }
+
+    #[test]
+    fn of_a_run_without_its_end_no_budget_is_kept_or_broken() {
+        let standings = |change: fn(&mut Summary)| {
+            let mut summary = fixture::summary();
+            change(&mut summary);
+            budget_lines(&summary).into_iter().map(|line| line.standing).collect::<Vec<_>>()
+        };
+        let because = |why: &str| vec![Standing::NotJudged(why.to_owned()); 6];
+        assert_eq!(standings(untouched), vec![Standing::Kept; 6]);
+        assert_eq!(standings(|summary| summary.partial = true), because("the run was cut short"));
+        assert_eq!(standings(|summary| summary.failed = Some("disk full".into())), because("the rig failed"));
+        let not_ready = standings(|summary| summary.not_ready = Some("exit 1".into()));
+        assert_eq!(not_ready, because("the system never became ready"));
     }
 
     #[test]

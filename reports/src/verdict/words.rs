@@ -24,6 +24,7 @@ fn pass(lines: &[BudgetLine]) -> String {
     let only_shown = lines.len() - kept;
     match (kept, only_shown) {
         (0, 0) => "the scenario sets no budgets".to_owned(),
+        (1, 0) => "its budget was kept".to_owned(),
         (kept, 0) => format!("all {} kept", budgets(kept)),
         (kept, only_shown) => format!("{} kept, {only_shown} not judged", budgets(kept)),
     }
@@ -90,6 +91,12 @@ mod tests {
             said(|summary| summary.header.budgets = crate::Budgets::default()),
             "pass: the scenario sets no budgets"
         );
+    }
+
+    #[test]
+    fn a_single_budget_is_not_all_of_them() {
+        let one = crate::Budgets { unserved: Some(0), ..crate::Budgets::default() };
+        assert_eq!(said(|summary| summary.header.budgets = one), "pass: its budget was kept");
     }
 
     #[test]
