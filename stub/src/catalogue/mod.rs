@@ -1,8 +1,8 @@
 //! The Bot API as data: every method with the type it returns, every type with its fields.
 //!
 //! `bot-api-10.3.json` holds names and types only. Methods and types were taken from `@gramio/types` 10.3.1
-//! (<https://www.npmjs.com/package/@gramio/types>, MIT), the split of numbers into integers and floats from
-//! `aiogram` 3.31.0 (<https://pypi.org/project/aiogram/>, MIT). Its grammar of types: `A|B` is a choice,
+//! (npm, MIT), the split of numbers into integers and floats from
+//! `aiogram` 3.31.0 (PyPI, MIT). Its grammar of types: `A|B` is a choice,
 //! `Array<T>` a list, `="text"` a literal.
 
 mod default_value;
