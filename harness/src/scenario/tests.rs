@@ -229,4 +229,6 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let repeats: Vec<u16> = quick.journeys[0].steps.iter().map(|step| step.repeat).collect();
     assert_eq!(repeats, [1, 3]);
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);
+    let expected = shipped("rollover.toml", Some("before")).quick().expect.unwrap();
+    assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
 }
