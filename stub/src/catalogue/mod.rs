@@ -2,7 +2,7 @@
 //!
 //! `bot-api-10.3.json` holds names and types only. Methods and types were taken from `@gramio/types` 10.3.1
 //! (npm, MIT), the split of numbers into integers and floats from
-//! `aiogram` 3.31.0 (PyPI, MIT). Its grammar of types: `A|B` is a choice,
+//! `aiogram` 3.31.0 (the Python index, MIT). Its grammar of types: `A|B` is a choice,
 //! `Array<T>` a list, `="text"` a literal.
 
 mod default_value;
