@@ -116,25 +116,14 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
 fn header_first(queue: &Receiver<Row>) -> VecDeque<Row> {
     let mut rows = VecDeque::new();
     for row in queue {
-        match row {
-            Row::Header(_) => {
-                rows.push_front(row);
-                return rows;
-            }
-            Row::Seal(_) => {
-                rows.push_back(row);
-                return rows;
-            }
-            Row::Interval(_)
-            | Row::Exemplar(_)
-            | Row::Vital(_)
-            | Row::Stall(_)
-            | Row::Probed(_)
-            | Row::Calls(_)
-            | Row::Deliveries(_)
-            | Row::Event(_)
-            | Row::Logs(_)
-            | Row::Ending(_) => rows.push_back(row),
+        if matches!(row, Row::Header(_)) {
+            rows.push_front(row);
+            break;
+        }
+        let sealed = matches!(row, Row::Seal(_));
+        rows.push_back(row);
+        if sealed {
+            break;
         }
     }
     rows

@@ -57,6 +57,7 @@ pub(super) fn load(
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
+    note_capped(rig, &driven);
     let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();
@@ -64,6 +65,18 @@ pub(super) fn load(
     rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
     let seal = seal(&driven, watched, &observed);
     Ok(Seal { partial: seal.partial || !settled, ..seal })
+}
+
+/// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so.
+fn note_capped(rig: &Rig<'_>, driven: &Driven) {
+    if driven.capped > 0 {
+        let text = format!(
+            "{} acts were abandoned because {} connections were open, as many as the limit on open files allows: raise \
+             `ulimit -n`, or set connections = \"shared\"",
+            driven.capped, driven.open_peak
+        );
+        event(rig, driven.ended, EventKind::Note, &text);
+    }
 }
 
 fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
