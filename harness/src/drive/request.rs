@@ -12,7 +12,7 @@ use percent_encoding::utf8_percent_encode;
 
 use crate::init_data::{Signed, URI_COMPONENT};
 use crate::plan::{Arrival, Plan};
-use crate::scenario::{Body, Piece, Place, Request, Scenario, Slot, Step, Template};
+use crate::scenario::{Body, Does, Piece, Place, Request, Scenario, Slot, Step, Template};
 use crate::template::{Act, Escape, Values, fill};
 
 /// What a visit has captured so far, by name.
@@ -62,7 +62,7 @@ impl Requests {
 
     /// Appends the whole request. To be asked for only when nothing is in the way.
     pub(super) fn write(&self, arrival: &Arrival, captured: &Captured, out: &mut String) {
-        let request = &self.step(arrival.act).request;
+        let Does::Request(request) = &self.step(arrival.act).does;
         let values = self.values(arrival, captured);
         let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
         let body = &mut *self.body.borrow_mut();
@@ -113,7 +113,7 @@ impl Requests {
 
 /// The names of captured values that a step's templates use.
 fn captured_by(step: &Step) -> Vec<String> {
-    let request = &step.request;
+    let Does::Request(request) = &step.does;
     let body = request.body.iter().map(|body| match body {
         Body::Json(template) | Body::Text(template) => template,
     });
@@ -204,8 +204,10 @@ mod tests {
     }
 
     fn requests(request: Request, init_data: Option<Place>) -> Requests {
-        let mut journey =
-            journey(Arrive::Burst { over: SECOND }, vec![Step { request, ..step("act", 1, SECOND..=SECOND) }]);
+        let mut journey = journey(
+            Arrive::Burst { over: SECOND },
+            vec![Step { does: Does::Request(request), ..step("act", 1, SECOND..=SECOND) }],
+        );
         journey.init_data = init_data;
         let plan = Arc::new(Plan {
             acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],

@@ -13,7 +13,7 @@ use crate::exchange::rough::{Freezing, FullQueue, Manner, Rough, answer, eventua
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
-use crate::scenario::{Arrive, Body, Connections, Piece, Shows, Sign, Slot, Step, Template};
+use crate::scenario::{Arrive, Body, Connections, Does, Piece, Request, Shows, Sign, Slot, Step, Template};
 
 /// Longer than any load of a test takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -48,9 +48,8 @@ fn text(text: &str) -> Template {
 
 fn get(act: &str) -> Step {
     let mut step = step(act, 1, Duration::ZERO..=Duration::ZERO);
-    step.request.path = text("/");
-    step.request.body = None;
-    step.request.method = "GET".to_owned();
+    let does = Request { method: "GET".to_owned(), path: text("/"), headers: Vec::new(), body: None };
+    step.does = Does::Request(does);
     step
 }
 
@@ -327,7 +326,8 @@ fn capturing(act: &str) -> Step {
 
 fn using(act: &str) -> Step {
     let mut step = get(act);
-    step.request.body = Some(Body::Text(Template { pieces: vec![Piece::Slot(Slot::Captured("token".to_owned()))] }));
+    let Does::Request(request) = &mut step.does;
+    request.body = Some(Body::Text(Template { pieces: vec![Piece::Slot(Slot::Captured("token".to_owned()))] }));
     step
 }
 

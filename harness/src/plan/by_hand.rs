@@ -8,7 +8,9 @@ use std::time::Duration;
 use floodrig_reports::Budgets;
 use floodrig_stub::Limits;
 
-use crate::scenario::{Arrive, Body, Cores, Crowd, Journey, Ready, Request, Scenario, Source, Step, System, Template};
+use crate::scenario::{
+    Arrive, Body, Cores, Crowd, Does, Journey, Ready, Request, Scenario, Source, Step, System, Template,
+};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -28,13 +30,13 @@ pub(crate) fn journey(arrive: Arrive, steps: Vec<Step>) -> Journey {
 }
 
 pub(crate) fn step(act: &str, repeat: u16, think: RangeInclusive<Duration>) -> Step {
-    let request = Request {
+    let does = Does::Request(Request {
         method: "POST".into(),
         path: Template::default(),
         headers: Vec::new(),
         body: Some(Body::Text(Template::default())),
-    };
-    Step { act: act.into(), request, repeat, think, capture: BTreeMap::new(), expect_status: Vec::new(), shows: None }
+    });
+    Step { act: act.into(), does, repeat, think, capture: BTreeMap::new(), expect_status: Vec::new(), shows: None }
 }
 
 pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {

@@ -263,8 +263,8 @@ pub enum Place {
 pub struct Step {
     /// Its name, unique in the scenario.
     pub act: String,
-    /// What is sent.
-    pub request: Request,
+    /// What the player does.
+    pub does: Does,
     /// How many times it is done.
     pub repeat: u16,
     /// How long the player thinks before each time.
@@ -275,6 +275,13 @@ pub struct Step {
     pub expect_status: Vec<u16>,
     /// What its effect shows in a chat.
     pub shows: Option<Shows>,
+}
+
+/// What a player does in an act.
+#[derive(Debug, Clone)]
+pub enum Does {
+    /// Sends one request and waits for its answer.
+    Request(Request),
 }
 
 /// What is sent.

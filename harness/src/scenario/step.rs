@@ -9,7 +9,7 @@ use super::file::{ShowsTable, StepTable};
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Place, Request, Shows, Sign, Step};
+use super::{Body, Does, Place, Request, Shows, Sign, Step};
 
 /// Checks a step, and adds what it captures.
 pub(super) fn checked(
@@ -28,7 +28,7 @@ pub(super) fn checked(
     captures.so_far.extend(file.capture.keys().filter(|name| !template::is_taken(name)).cloned());
     Step {
         act: file.act,
-        request,
+        does: Does::Request(request),
         repeat: file.repeat,
         think: file.think.map_or(Duration::ZERO..=Duration::ZERO, |think| think.0),
         capture: file.capture,
@@ -222,7 +222,8 @@ pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot
 }
 
 fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let Some(Body::Json(_)) = step.request.body else {
+    let Does::Request(request) = &step.does;
+    let Some(Body::Json(_)) = request.body else {
         let says = format!("initData goes into the field `{field}`, and this step has no JSON body");
         complaints.push(spot.key("act").complain(says, "add `json = {}`, or say another `init_data`"));
         return;
