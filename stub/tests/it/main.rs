@@ -6,6 +6,7 @@ mod ceilings;
 mod chats;
 mod client;
 mod contents;
+mod crowd;
 mod control;
 mod doors;
 mod files;
