@@ -1,5 +1,6 @@
 //! The stub as its user holds it: started on a thread of its own, watched, asked for counts, stopped.
 
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicU64;
@@ -227,6 +228,12 @@ impl Stub {
         if ended.recv_timeout(LONGEST_STOP).is_ok() {
             drop(thread.join());
         }
+    }
+}
+
+impl fmt::Debug for Stub {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Stub").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

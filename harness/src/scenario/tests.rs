@@ -68,7 +68,7 @@ fn step(written: &str) -> Step {
 }
 
 fn request(step: &Step) -> &Request {
-    let Does::Request(request) = &step.does;
+    let Does::Request(request) = &step.does else { panic!("a request") };
     request
 }
 

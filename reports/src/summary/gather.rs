@@ -57,6 +57,7 @@ impl Gathering {
             Row::Header(_) => return Err(ReadError::Header),
             Row::Interval(interval) => {
                 self.acts.take(&interval);
+                self.telegram.take_unmatched(&interval);
                 self.timeline.load.push(LoadPoint::of(&interval));
             }
             Row::Exemplar(_) => {}
