@@ -8,9 +8,9 @@ use std::time::Duration;
 use floodrig_reports::recording::{Outcome, Row, Sample};
 use floodrig_stub::Stub;
 
-use super::{Rig, bot};
 use super::load::target;
 use super::trouble::Trouble;
+use super::{Rig, bot};
 use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};

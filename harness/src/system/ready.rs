@@ -160,9 +160,8 @@ mod tests {
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
-        let look = |calls, asked_for_updates| {
-            look(1, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
-        };
+        let look =
+            |calls, asked_for_updates| look(1, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

@@ -83,7 +83,10 @@ impl fmt::Display for Unready {
             Self::Died(death) => write!(to, "it {} before that", death.cause),
             Self::NoBot { waited_for, within, pid, url } => {
                 let seconds = within.as_secs_f64();
-                write!(to, "waited {seconds} s for {waited_for}; does the bot of pid {pid} take its API root, {url}, from ")?;
+                write!(
+                    to,
+                    "waited {seconds} s for {waited_for}; does the bot of pid {pid} take its API root, {url}, from "
+                )?;
                 to.write_str("TELEGRAM_API_ROOT, and does it poll or set a webhook?")
             }
             Self::TimedOut { waited_for, within, pid, listening } => {
