@@ -166,3 +166,6 @@ impl Desk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,9 +27,20 @@ pub(super) fn crowd(rig: &Rig<'_>, stub: &Stub, plan: &Plan) -> Result<Option<Cr
     crowd.map(Some).map_err(Trouble::failed("play the bot's users"))
 }
 
-fn is_spoken_to(scenario: &Scenario) -> bool {
+/// Whether any act is towards the bot.
+pub(super) fn is_spoken_to(scenario: &Scenario) -> bool {
     let mut steps = scenario.journeys.iter().flat_map(|journey| &journey.steps);
     steps.any(|step| matches!(step.does, Does::Bot(_)))
+}
+
+/// What the pre-flight has shown.
+pub(super) fn passed(scenario: &Scenario) -> &'static str {
+    let mut firsts = scenario.journeys.iter().filter_map(|journey| journey.steps.first());
+    if firsts.all(|step| matches!(step.does, Does::Bot(_))) {
+        "pre-flight: the bot answered"
+    } else {
+        "pre-flight: a signed player was accepted"
+    }
 }
 
 /// Why the bot may not have answered.

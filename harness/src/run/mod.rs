@@ -145,7 +145,7 @@ impl Rig<'_> {
             self.without_load(header, stub);
             return Err(refused);
         }
-        tell(News::Fact("pre-flight: a signed player was accepted"));
+        tell(News::Fact(bot::passed(&self.order.scenario)));
         load::load(self, header, stub, system, tell)
     }
 

@@ -21,7 +21,9 @@ pub(super) fn checked(
         (None, Some(label)) => ("taps", label, Gesture::Taps),
         (Some(_), Some(_)) => {
             let help = "make it two steps";
-            complaints.push(spot.key("taps").complain_of_key("a step does one thing, and this one says as well", help));
+            complaints.push(
+                spot.key("taps").complain_of_key("a step does one thing, and this one says something as well", help),
+            );
             return None;
         }
         (None, None) => {
