@@ -163,11 +163,10 @@ impl Story {
             }
             Happens::Calls { chat, names, late } => self.calls(at.saturating_sub(*late), *chat, names),
             Happens::GivesUp { nth } => {
-                let given_up = self.waiting.iter().nth(*nth).copied();
-                given_up.into_iter().for_each(|ticket| {
+                if let Some(ticket) = self.waiting.iter().nth(*nth).copied() {
                     self.answers.close(ticket);
                     self.waiting.remove(&ticket);
-                });
+                }
             }
         }
     }
@@ -191,24 +190,24 @@ impl Story {
             Names::Query(id) => assert_eq!(done.callback_query_id, Some(id)),
             Names::Reply(to) => assert_eq!((of, done.message_id), (chat, to)),
             Names::User(named) => assert_eq!((of, user), (chat, named)),
-            Names::Nothing => assert_eq!(Some(ticket), self.oldest_before(&call, ticket)),
+            Names::Nothing => assert_eq!(ticket, self.oldest_before(&call, ticket)),
             Names::Edit(_) => assert_eq!(of, chat),
         }
     }
 
     /// Of the acts of that chat that the call could answer, no older one waits.
-    fn oldest_before(&self, call: &BotCall, answered: u32) -> Option<u32> {
+    fn oldest_before(&self, call: &BotCall, answered: u32) -> u32 {
         let here = |ticket: &&u32| {
             let (done, chat, _) = self.opened[**ticket as usize];
             Some(chat) == call.chat && done.at <= call.begun
         };
-        Some(self.waiting.iter().find(here).map_or(answered, |oldest| answered.min(*oldest)))
+        self.waiting.iter().find(here).map_or(answered, |oldest| answered.min(*oldest))
     }
 
     /// A call that names nobody is unmatched only where nobody waits.
     fn nobody_was_left_out(&self, call: &BotCall, names: &Names) {
         if matches!(names, Names::Nothing | Names::Edit(_)) {
-            assert_eq!(self.oldest_before(call, u32::MAX), Some(u32::MAX), "{call:?} answered nobody");
+            assert_eq!(self.oldest_before(call, u32::MAX), u32::MAX, "{call:?} answered nobody");
         }
     }
 }

@@ -129,22 +129,22 @@ impl Desk {
         let desk = Rc::clone(self);
         tokio::task::spawn_local(async move {
             while let Some(heard) = heard.recv().await {
-                desk.hear(heard);
+                desk.hear(&heard);
             }
         });
     }
 
-    fn hear(&self, heard: Heard) {
+    fn hear(&self, heard: &Heard) {
         let Some(bot) = &self.bot else { return };
         let mut acts = bot.acts.borrow_mut();
-        match heard {
+        match *heard {
             Heard::Done(done) => {
                 if acts.begun(done) {
                     self.floor.borrow_mut().handed_over(done.ticket, done.at);
                 }
             }
             Heard::NoButton { ticket, at } => acts.end(ticket, Told::NoButton { at }),
-            Heard::Called(call) => match acts.answers.answer(&call) {
+            Heard::Called(ref call) => match acts.answers.answer(call) {
                 Some(ticket) => acts.end(ticket, Told::Answered { at: call.at }),
                 None => self.floor.borrow_mut().sink.unmatched(),
             },

@@ -130,13 +130,11 @@ impl Desk {
     }
 
     fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<(), Outcome> {
-        match self.requests.obstacle(arrival, &hands.captured) {
-            Some(obstacle) => Err(obstacle),
-            None => {
-                let way = self.requests.way(arrival.act);
-                self.floor.borrow_mut().begin(index, hands, way, self.clock.now())
-            }
+        if let Some(obstacle) = self.requests.obstacle(arrival, &hands.captured) {
+            return Err(obstacle);
         }
+        let way = self.requests.way(arrival.act);
+        self.floor.borrow_mut().begin(index, hands, way, self.clock.now())
     }
 
     async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {

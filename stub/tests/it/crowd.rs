@@ -60,7 +60,9 @@ fn a_tap_finds_its_button_by_label_or_data_on_the_last_keyboard_of_the_chat() {
     let sent = bot.result("sendMessage", &json!({ "chat_id": 77, "text": "a", "reply_markup": keyboard() }));
     bot.result("sendMessage", &json!({ "chat_id": 77, "text": "no keyboard" }));
     bot.result("sendMessage", &json!({ "chat_id": 78, "text": "elsewhere", "reply_markup": keyboard() }));
-    (0..3).for_each(|_| drop(called(&mut crowd)));
+    for chat in [77, 77, 78] {
+        assert_eq!(called(&mut crowd).chat, Some(chat));
+    }
     for label in ["Play", "p1"] {
         order(&crowd, 1, 77, taps(label));
         let tapped = done(&mut crowd);
