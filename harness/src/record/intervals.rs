@@ -266,6 +266,31 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_answer_nothing_are_counted_from_when_they_are_heard_on() {
+        let (mut intervals, queue) = intervals(9);
+        intervals.advance(150 * MILLISECOND);
+        intervals.hear();
+        intervals.unmatched();
+        intervals.unmatched();
+        intervals.advance(350 * MILLISECOND);
+        let heard: Vec<_> = rows(&queue).iter().map(|row| row.unmatched).collect();
+        assert_eq!(heard, [None, Some(2), Some(0)]);
+    }
+
+    #[test]
+    fn calls_that_answer_nothing_go_on_into_the_next_interval_where_one_cannot_be_handed_over() {
+        let (mut intervals, queue) = intervals(1);
+        intervals.hear();
+        intervals.advance(150 * MILLISECOND);
+        intervals.unmatched();
+        intervals.advance(250 * MILLISECOND);
+        intervals.unmatched();
+        rows(&queue);
+        intervals.advance(350 * MILLISECOND);
+        assert_eq!(rows(&queue)[0].unmatched, Some(2));
+    }
+
+    #[test]
     fn exemplars_that_find_no_room_are_counted() {
         let (mut intervals, _queue) = intervals(2);
         for _ in 0..7 {

@@ -178,13 +178,41 @@ fn a_bot_that_never_asks_is_not_ready_and_is_told_what_to_look_at() {
 
 #[test]
 fn a_webhook_that_refuses_is_named_with_its_last_error() {
-    let Some(rig) =
-        with_bot(&[("ENV = \"\"", "MODE = \"webhook\", REFUSES = \"1\""), ("timeout = \"3s\"", "timeout = \"1s\"")])
-    else {
+    let Some(rig) = with_bot(&[
+        ("ENV = \"\"", "MODE = \"webhook\", REFUSES_FROM = \"1\""),
+        ("timeout = \"3s\"", "timeout = \"1s\""),
+    ]) else {
         return;
     };
     let left = rig.run().ended(3);
     let says = "Wrong response from the webhook: 500 Internal Server Error";
     assert!(left.stdout.contains(says), "{}", left.stdout);
     assert!(notes(&left).is_empty(), "there was no load to note anything of");
+}
+
+#[test]
+fn a_webhook_that_begins_to_refuse_leaves_acts_unanswered_and_its_error_in_the_report() {
+    let Some(rig) = with_bot(&[
+        ("ENV = \"\"", "MODE = \"webhook\", REFUSES_FROM = \"11\""),
+        ("timeout = \"3s\"", "timeout = \"1s\""),
+    ]) else {
+        return;
+    };
+    let left = rig.run().complete();
+    let act = left.summary()["acts"]["start"].clone();
+    // The pre-flight's update is the first of the ten that were taken.
+    assert_eq!((count(&act["ok"]), count(&act["outcomes"]["unanswered"])), (9, 11));
+    let notes = notes(&left);
+    assert!(notes.iter().any(|note| note.contains("500 Internal Server Error")), "{notes:?}");
+    assert!(left.file("report.html").contains("500 Internal Server Error"));
+}
+
+#[test]
+fn a_system_that_never_calls_telegram_is_told_so_before_the_load() {
+    let deaf = "command = [\"sh\", \"-c\", \"exec python3 -m http.server $PORT\"]\nready = \"/\"";
+    let command = "command = [\"python3\", \"bot.py\"]";
+    let Some(rig) = with_bot(&[(command, deaf), ("timeout = \"3s\"", "timeout = \"1s\"")]) else { return };
+    let left = rig.run().ended(3);
+    assert!(left.stdout.contains("0 calls reached the stub"), "{}", left.stdout);
+    assert!(left.stdout.contains("TELEGRAM_API_ROOT"), "{}", left.stdout);
 }

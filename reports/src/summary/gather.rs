@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_answered_no_act_are_added_up_and_null_where_no_act_waits_for_one() {
+        let mut rows = fixture::rows();
+        assert_eq!(fixture::summarised(rows.clone()).0.telegram.unmatched, None);
+        let intervals = rows.iter_mut().filter_map(|row| if let Row::Interval(its) = row { Some(its) } else { None });
+        intervals.for_each(|interval| interval.unmatched = Some(2));
+        assert_eq!(fixture::summarised(rows).0.telegram.unmatched, Some(20));
+    }
+
+    #[test]
     fn a_recording_without_a_seal_is_partial_and_its_other_acts_were_abandoned() {
         let (summary, _) = fixture::summarised(killed_after_three_seconds());
         assert!(summary.partial && is_whole(&summary));

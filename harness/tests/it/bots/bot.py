@@ -3,7 +3,7 @@
 AFTER_MS      how long after an update it answers
 SILENT_EVERY  every so many updates it does not answer at all
 TALKATIVE     a second message follows every answer
-REFUSES       its webhook answers 500
+REFUSES_FROM  from this update on its webhook answers 500
 """
 
 import http.client
@@ -20,6 +20,7 @@ ROOT = urlsplit(os.environ["TELEGRAM_API_ROOT"])
 PATH = f"/bot{os.environ['BOT_TOKEN']}/"
 AFTER = int(os.environ.get("AFTER_MS", "0")) / 1000
 SILENT_EVERY = int(os.environ.get("SILENT_EVERY", "0"))
+REFUSES_FROM = int(os.environ.get("REFUSES_FROM", "0"))
 KEYBOARD = {"inline_keyboard": [[{"text": "Play", "callback_data": "play"}]]}
 
 kept = threading.local()
@@ -60,7 +61,11 @@ def answer(update, number, came):
 
 
 def take(update):
-    workers.submit(answer, update, next(numbers), time.monotonic())
+    number = next(numbers)
+    if REFUSES_FROM and number >= REFUSES_FROM:
+        return False
+    workers.submit(answer, update, number, time.monotonic())
+    return True
 
 
 class Webhook(http.server.BaseHTTPRequestHandler):
@@ -68,9 +73,7 @@ class Webhook(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         update = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if "REFUSES" not in os.environ:
-            take(update)
-        self.send_response(500 if "REFUSES" in os.environ else 200)
+        self.send_response(200 if take(update) else 500)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
