@@ -104,7 +104,7 @@ pub(super) struct CrowdTable {
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) connect_timeout: Duration,
-    /// How long an answer may take once connected.
+    /// How long an answer may take once connected, or the bot's once it could have the update.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) timeout: Duration,

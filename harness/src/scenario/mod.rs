@@ -173,7 +173,7 @@ pub struct Crowd {
     pub connections: Connections,
     /// How long a handshake may take.
     pub connect_timeout: Duration,
-    /// How long an answer may take once connected.
+    /// How long an answer may take once connected, or the bot's once it could have the update.
     pub timeout: Duration,
     /// How long after the load deliveries are waited for.
     pub settle: Duration,
