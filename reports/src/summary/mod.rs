@@ -160,6 +160,8 @@ pub struct Telegram {
     pub worst_minute_group_accepted: u64,
     pub by_method: BTreeMap<String, MethodCounts>,
     pub unmodelled: BTreeMap<String, u64>,
+    /// Calls answered 429, by the rule that they broke.
+    pub throttled_by: BTreeMap<String, u64>,
 }
 
 /// What became visible in the chats; counts are `null` when no act `shows` anything.
