@@ -6,6 +6,7 @@
 pub(crate) mod absorbing;
 mod answering;
 mod control;
+mod crowd;
 mod gate;
 mod intake;
 mod polling;
@@ -78,6 +79,7 @@ impl Shared {
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
     let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
+    let mut spare = crowd::Spare::at(&listener);
     let mut connections = JoinSet::new();
     connections.spawn(postman::run(shared.clone()));
     loop {
@@ -86,7 +88,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => drop(connections.spawn(connection(stream, service.clone()))),
                 // Out of handles, most likely: those that end free some.
-                Err(_) => tokio::time::sleep(BREATH).await,
+                Err(_) => spare.turn_away(&listener).await,
             },
             Some(_) = connections.join_next() => {}
         }

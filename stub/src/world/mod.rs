@@ -8,6 +8,7 @@ mod facts;
 mod files;
 mod message;
 mod people;
+mod picture;
 mod shelf;
 mod standing;
 
@@ -15,6 +16,7 @@ pub(crate) use avatar::Side;
 pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
 pub(crate) use message::{Content, Fields, Message, Shown};
 pub(crate) use people::{Chat, ChatKind, User};
+pub(crate) use picture::Sides;
 
 use facts::Facts;
 use shelf::Shelf;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by ending")]
 
+mod abuse;
 mod ceilings;
 mod chats;
 mod client;
@@ -11,6 +12,7 @@ mod doors;
 mod files;
 mod launch;
 mod messages;
+mod pictures;
 mod shape;
 mod shapes;
 mod updates;
