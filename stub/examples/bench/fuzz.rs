@@ -19,12 +19,13 @@ const USUAL_SECONDS: u64 = 30;
 /// An answer, or an end, has to come by then.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// No getUpdates: the stub makes one that spins wait for seconds.
 const METHODS: &[&str] = &[
     "sendMessage",
     "SENDPHOTO",
     "sendMediaGroup",
     "editMessageText",
-    "getUpdates",
+    "getWebhookInfo",
     "setMyCommands",
     "answerInlineQuery",
     "sendPoll",

@@ -183,7 +183,10 @@ impl Parts {
     fn end(&mut self, params: &mut Params) {
         match self.open.take() {
             Some(Part::Text { head, value }) if head.is_urlencoded() => params.push_urlencoded(&value),
-            Some(Part::Text { head, value }) => params.push_text(head.name, String::from_utf8_lossy(&value)),
+            Some(Part::Text { head, value }) => {
+                params.has_broken_text |= std::str::from_utf8(&value).is_err();
+                params.push_text(head.name, String::from_utf8_lossy(&value));
+            }
             Some(Part::File(file)) => params.files.push(file.finish()),
             None => {}
         }

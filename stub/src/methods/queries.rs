@@ -57,6 +57,6 @@ fn save_prepared_inline_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let result = turn.value("result").filter(Value::is_object);
     let result = result.ok_or_else(|| Refusal::bad_request("can't parse inline query result: expected an Object"))?;
     let id = format!("{:016x}", turn.telegram.chance(1..=i64::MAX));
-    turn.note(turn.call.bot, &format!("prepared/{id}"), &result);
+    turn.note(turn.call.bot, &format!("answer/{id}"), &json!({ "result": result }));
     Done::of(&json!({ "id": id, "expiration_date": turn.date + 86_400 }))
 }

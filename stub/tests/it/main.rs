@@ -9,6 +9,7 @@ mod client;
 mod contents;
 mod control;
 mod doors;
+mod effects;
 mod files;
 mod launch;
 mod messages;
