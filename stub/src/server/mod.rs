@@ -18,7 +18,8 @@ use std::time::Duration;
 use absorbing::Errands;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::header::CONNECTION;
+use axum::http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -116,9 +117,23 @@ async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
 #[error("a fault was ordered that ends the connection")]
 struct Reset;
 
+/// True when the client wants the connection to end with the answer.
+fn is_last(request: &Request<Incoming>) -> bool {
+    let says = |word: &str| {
+        let said = request.headers().get(CONNECTION).and_then(|value| value.to_str().ok());
+        said.is_some_and(|said| said.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
+    };
+    if request.version() == Version::HTTP_10 { !says("keep-alive") } else { says("close") }
+}
+
 /// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
 async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
-    let response = service.call(request).await.unwrap_or_else(|never| match never {});
+    let ends = is_last(&request);
+    let mut response = service.call(request).await.unwrap_or_else(|never| match never {});
+    if ends {
+        // hyper says for itself that it closes; both together would contradict each other.
+        response.headers_mut().remove(CONNECTION);
+    }
     match response.extensions().get::<Reset>() {
         Some(reset) => Err(*reset),
         None => Ok(response),
