@@ -32,6 +32,7 @@ mod webhooks;
 
 use std::sync::LazyLock;
 
+pub(crate) use queries::note_query;
 pub(crate) use turn::Turn;
 
 use crate::answer::{Done, Refusal};

@@ -13,12 +13,12 @@ mod shelf;
 mod standing;
 
 pub(crate) use avatar::Side;
+pub(crate) use facts::Facts;
 pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
 pub(crate) use message::{Content, Fields, Message, Shown};
 pub(crate) use people::{Chat, ChatKind, User};
 pub(crate) use picture::Sides;
 
-use facts::Facts;
 use shelf::Shelf;
 use standing::Standing;
 

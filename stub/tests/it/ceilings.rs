@@ -42,6 +42,8 @@ fn edits_draw_on_the_budget_of_sends_and_answers_to_buttons_do_not() {
     }
     let edit = json!({ "chat_id": -5, "message_id": id, "text": "20" });
     assert_eq!(client.call("editMessageText", &edit).status, 429);
+    let user = json!({ "id": 5, "is_bot": false, "first_name": "A" });
+    stub.push_update(TOKEN, "callback_query", &json!({ "id": "1", "from": user, "chat_instance": "7" })).unwrap();
     for _ in 0..50 {
         client.result("answerCallbackQuery", &json!({ "callback_query_id": "1" }));
     }

@@ -31,6 +31,18 @@ fn the_answer_to_an_inline_query_is_read_by_its_id() {
 }
 
 #[test]
+fn what_nobody_asked_cannot_be_answered() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let too_old = "Bad Request: query is too old and response timeout expired or query ID is invalid";
+    assert_eq!(client.refusal("answerCallbackQuery", &json!({ "callback_query_id": "1" })), too_old);
+    assert_eq!(client.refusal("answerInlineQuery", &json!({ "inline_query_id": "1", "results": [] })), too_old);
+    let query = json!({ "id": "1", "from": { "id": 5, "is_bot": false, "first_name": "A" }, "chat_instance": "7" });
+    stub.push_update(TOKEN, "callback_query", &query).unwrap();
+    client.result("answerCallbackQuery", &json!({ "callback_query_id": "1" }));
+}
+
+#[test]
 fn deleted_messages_can_be_neither_edited_nor_deleted_again() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
