@@ -85,6 +85,26 @@ fn commands_that_were_deleted_are_not_given_back() {
 }
 
 #[test]
+fn a_command_is_a_word_with_a_description() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let commands =
+        |command: &str, description: &str| json!({ "commands": [{ "command": command, "description": description }] });
+    client.result("setMyCommands", &commands(&format!("/{}", "a".repeat(32)), &"b".repeat(256)));
+    assert_eq!(client.result("getMyCommands", &json!({}))[0]["command"], "a".repeat(32));
+    for (command, description, says) in [
+        ("", "b", "command must be non-empty"),
+        (&*"a".repeat(33), "b", "command length must not exceed 32"),
+        ("Two words", "b", "BOT_COMMAND_INVALID"),
+        ("a", "", "command description must be non-empty"),
+        ("a", &*"b".repeat(257), "command description length must not exceed 256"),
+    ] {
+        let refusal = client.refusal("setMyCommands", &commands(command, description));
+        assert_eq!(refusal, format!("Bad Request: {says}"), "{command} {description}");
+    }
+}
+
+#[test]
 fn a_chats_photo_is_shown_until_it_is_deleted() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
