@@ -21,6 +21,9 @@ impl Turn<'_> {
 
     /// A message with everything that the call says of it but its content.
     pub(super) fn draft(&mut self, chat: &Chat) -> Result<Message, Refusal> {
+        if chat.id == self.call.bot {
+            return Err(Refusal::forbidden("the bot can't send messages to the bot"));
+        }
         members::must_be_let_write(self, chat)?;
         let markup = markup::read(&self.call.params)?;
         let thread = self.open_thread(chat)?;

@@ -211,6 +211,16 @@ fn a_protected_message_says_so_and_goes_nowhere() {
 }
 
 #[test]
+fn a_bot_writes_to_others_and_never_to_itself() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let itself = json!({ "chat_id": 123_456, "text": "a" });
+    assert_eq!(client.refusal("sendMessage", &itself), "Forbidden: the bot can't send messages to the bot");
+    let nowhere = json!({ "chat_id": 5, "message_id": 1 });
+    assert_eq!(client.refusal("copyMessage", &nowhere), "Bad Request: chat_id is empty");
+}
+
+#[test]
 fn documents_and_audios_make_no_album_with_photos() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
