@@ -113,6 +113,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
     let system = &summary.system;
     let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
     let ready = system.ready_after_ms.map(|ms| ms as f64);
+    let by_process = stalls_by_process(system);
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
@@ -126,8 +127,21 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
+    values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
+    values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
+}
+
+/// What each process's own loop did while it stalled, a line for each kind.
+fn stalls_by_process(system: &crate::summary::System) -> Vec<(String, String)> {
+    let line = |stalls: &crate::summary::ProcessStalls| {
+        let kind = stalls.kind.map_or_else(|| "of an unknown kind".to_owned(), |kind| kind.to_string());
+        let died = if stalls.died { "; it died in the last" } else { "" };
+        let (count, longest) = (Value::Count(stalls.count), Value::millis(Some(stalls.max_ms)));
+        (format!("stalls of {} (pid {})", stalls.name, stalls.pid), format!("{count} {kind}, longest {longest}{died}"))
+    };
+    system.stalls_by_process.iter().map(line).collect()
 }
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
