@@ -28,6 +28,8 @@ function beat(folder) {
   const gap = new BigUint64Array(4)
   const scheduled = openScheduled()
   const text = Buffer.alloc(96)
+  // The last beat, for whoever looks from another thread.
+  const beats = new BigInt64Array(new SharedArrayBuffer(8))
 
   // Nanoseconds that the main thread has run, and has waited for a processor: /proc/self/schedstat.
   function openScheduled() {
@@ -80,6 +82,7 @@ function beat(folder) {
       head[2] = (BEATING << 32n) | BigInt(process.pid)
       // Before the first beat no loop was running: loading a program is no stall.
       if (beating && head[4] - from > KEPT_NS) keep(from, run, wait)
+      beats[0] = head[4]
       write()
     } catch {
       clearInterval(timer)
@@ -88,4 +91,14 @@ function beat(folder) {
 
   const timer = setInterval(tick, TICK_MS)
   timer.unref()
+  if (process.env.FLOODRIG_STACKS) lookAtStacks()
+
+  function lookAtStacks() {
+    const { Worker } = require('node:worker_threads')
+    const workerData = { beats, path: `${folder}/${process.pid}.stack` }
+    const worker = new Worker(`${__dirname}/node-stacks.cjs`, { workerData, execArgv: [] })
+    // What goes wrong there must not end the program.
+    worker.on('error', () => {})
+    worker.unref()
+  }
 }

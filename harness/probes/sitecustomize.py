@@ -20,6 +20,8 @@ def _probe(folder):
     # A gap this long between two beats is kept: 50 ms beyond the middle of a tick.
     kept_ns = 60_000_000
     ring = 16
+    # Seconds after a beat from which on the loop is taken to stall.
+    stack_after = 0.2
     head, gap = struct.Struct("=8sQIIQQQQQQQQQ"), struct.Struct("=QQQQ")
     hello, beating, calm = 1, 2, 3
     magic = b"FHEART01"
@@ -87,12 +89,39 @@ def _probe(folder):
                 os.close(self.scheduled)
                 self.scheduled = None
 
+    class Stacks:
+        """Where the threads are when no beat comes: written by a thread that needs no interpreter lock."""
+
+        def __init__(self, pid):
+            import faulthandler
+
+            self.faulthandler = faulthandler
+            self.file = os.open(f"{folder}/{pid}.stack", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self.inode = os.fstat(self.file).st_ino
+
+        def arm(self):
+            # A program that becomes a daemon may have closed the file and given its number to another.
+            if os.fstat(self.file).st_ino == self.inode:
+                self.faulthandler.dump_traceback_later(stack_after, file=self.file)
+
+        def disarm(self):
+            self.faulthandler.cancel_dump_traceback_later()
+
     class Heart:
         """Beats for the first loop that runs, and for the next once that has ended."""
 
         def __init__(self):
             self.page = Page()
             self.loop = self.timer = self.thread = None
+            self.stacks = Stacks(self.page.pid) if os.environ.get("FLOODRIG_STACKS") else None
+
+        def disarm(self):
+            """Before a fork, whose child would wait for ever for a thread that it does not have."""
+            try:
+                if self.stacks is not None and self.loop is not None:
+                    self.stacks.disarm()
+            except Exception:
+                pass
 
         def running(self, loop):
             thread = get_ident()
@@ -101,6 +130,7 @@ def _probe(folder):
                 self.page.begin()
                 self.timer = loop.call_later(tick, self.beat)
             elif loop is None and self.loop is not None and self.thread == thread:
+                self.disarm()
                 self.timer.cancel()
                 self.loop = self.timer = self.thread = None
                 self.page.rest()
@@ -111,6 +141,8 @@ def _probe(folder):
                 if loop is not None:
                     self.page.tick()
                     self.timer = loop.call_later(tick, self.beat)
+                    if self.stacks is not None:
+                        self.stacks.arm()
             except Exception:
                 pass
 
@@ -125,7 +157,7 @@ def _probe(folder):
                 pass
 
     heart = Heart()
-    os.register_at_fork(after_in_child=heart.forked)
+    os.register_at_fork(before=heart.disarm, after_in_child=heart.forked)
 
     def attach(asyncio):
         """uvloop takes the function from the package, asyncio's own loops from its module of events."""

@@ -114,6 +114,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
     let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
     let ready = system.ready_after_ms.map(|ms| ms as f64);
     let by_process = stalls_by_process(system);
+    let stacks = stall_stacks(summary);
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
@@ -128,9 +129,19 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
+    values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
     values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
+}
+
+/// Where the loop was, innermost first, for the first stalls that were caught at it.
+fn stall_stacks(summary: &Summary) -> Vec<(String, String)> {
+    let line = |stack: &crate::recording::Stack| {
+        let at_s = (stack.at_us as f64 - summary.header.load_us.0 as f64) / 1e6;
+        (format!("stalled at {at_s:.1} s (pid {}) in", stack.pid), stack.frames.join(" < "))
+    };
+    summary.system.stall_stacks.iter().map(line).collect()
 }
 
 /// What each process's own loop did while it stalled, a line for each kind.

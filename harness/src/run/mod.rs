@@ -11,12 +11,12 @@ mod preflight;
 mod trouble;
 mod watch;
 
-use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
+use std::{fs, io};
 
 use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
@@ -77,10 +77,12 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
 
 /// The probes that go into the system, unless the scenario keeps them out.
 fn heartbeat(scenario: &Scenario) -> Result<Arc<Folder>, String> {
+    let folder = |made: io::Result<Folder>| {
+        made.map(Arc::new).map_err(|cause| format!("no folder could be made in /dev/shm: {cause}"))
+    };
     match scenario.system.heartbeat {
-        Heartbeat::On => {
-            Folder::create().map(Arc::new).map_err(|cause| format!("no folder could be made in /dev/shm: {cause}"))
-        }
+        Heartbeat::On => folder(Folder::create()),
+        Heartbeat::Stacks => folder(Folder::create().map(Folder::with_stacks)),
         Heartbeat::Off => Err("the scenario says heartbeat = \"off\"".to_owned()),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stall, Vital};
+use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
 
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
@@ -166,9 +166,7 @@ impl Observing {
             self.send(Row::Event(Event { at_us, kind: EventKind::Note, text }));
         }
         let look = self.loops.as_mut().map(Watch::look).unwrap_or_default();
-        for stall in look.stalls {
-            self.send(Row::Stall(stall));
-        }
+        self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
@@ -181,11 +179,16 @@ impl Observing {
     }
 
     fn last(&mut self) -> u64 {
-        let stalls = self.loops.take().map(Watch::finish).unwrap_or_default();
-        for stall in stalls {
-            self.send(Row::Stall(stall));
-        }
+        let look = self.loops.take().map(Watch::finish).unwrap_or_default();
+        self.send_stalls(look.stalls, look.stacks);
         self.dropped
+    }
+
+    fn send_stalls(&mut self, stalls: Vec<Stall>, stacks: Vec<Stack>) {
+        let (stalls, stacks) = (stalls.into_iter().map(Row::Stall), stacks.into_iter().map(Row::Stack));
+        for row in stalls.chain(stacks) {
+            self.send(row);
+        }
     }
 
     /// Never waits for the recorder.

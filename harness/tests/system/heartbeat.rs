@@ -171,6 +171,21 @@ fn a_process_that_a_signal_stopped_is_told_from_one_that_stalls_by_itself() {
 }
 
 #[test]
+fn where_a_stall_was_in_the_code_is_told_on_order() {
+    for language in Language::here() {
+        let of = Loop::start(language, Look::Stacks);
+        for kind in [StallKind::Computing, StallKind::Blocked] {
+            let done = of.stall(kind, 600);
+            let stack = until("the stack", || {
+                Some(of.next_stack()).filter(|stack| stack.at_us > done.from.as_micros() as u64 - 25_000)
+            });
+            assert!(stack.frames[0].starts_with("stall (") && stack.frames[0].contains("/server."), "{stack:?}");
+        }
+        of.end();
+    }
+}
+
+#[test]
 fn every_process_of_a_cluster_has_its_own_page_and_a_worker_thread_none() {
     if !Language::here().contains(&Language::Node) {
         return;

@@ -20,7 +20,7 @@ pub use header::{Calibration, Cores, Header, How, Machine, Observations, Version
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
-pub use stall::{Source, Stall, StallKind};
+pub use stall::{Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
 pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Vital};
 
@@ -44,6 +44,8 @@ pub enum Row {
     /// One stall of the system. From inside, written as soon as it has ended; from outside, at the end: what is a stall
     /// there depends on the median of the whole run.
     Stall(Stall),
+    /// Where the system's loop was in a stall, if that was asked for.
+    Stack(Stack),
     /// What the black-box probe found over the whole run.
     Probed(Probed),
     /// The Bot API calls of one interval, counted by the stub.

@@ -24,6 +24,17 @@ pub struct Stall {
     pub died: bool,
 }
 
+/// Where a loop was while it stalled.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stack {
+    /// When the stall began.
+    pub at_us: u64,
+    /// Whose loop it is.
+    pub pid: u32,
+    /// Each `function (file:line)`, the innermost first.
+    pub frames: Vec<String>,
+}
+
 /// Who saw a stall.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -65,6 +65,7 @@ impl Gathering {
                 self.timeline.vitals.push(self.tree.take(&vital));
             }
             Row::Stall(stall) => self.tree.take_stall(stall),
+            Row::Stack(stack) => self.tree.take_stack(stack),
             Row::Probed(probed) => self.tree.take_probed(probed),
             Row::Calls(calls) => {
                 self.telegram.take(&calls);

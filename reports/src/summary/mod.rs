@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, StallKind};
+use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind};
 
 /// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -139,6 +139,8 @@ pub struct System {
     pub stall_source: Option<Source>,
     /// The stalls seen from inside, by process and by what the loop did meanwhile.
     pub stalls_by_process: Vec<ProcessStalls>,
+    /// Where in the code some of them were, if that was asked for.
+    pub stall_stacks: Vec<Stack>,
     /// What it means where inside and outside disagree.
     pub stall_remark: Option<String>,
     /// The probe's longest delay, a stall or not.

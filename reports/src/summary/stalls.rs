@@ -4,16 +4,20 @@ use std::collections::BTreeMap;
 
 use super::ProcessStalls;
 use crate::Value;
-use crate::recording::{Observations, PidVital, Source, Stall};
+use crate::recording::{Observations, PidVital, Source, Stack, Stall};
 
 /// Beside a heartbeat the probe asks twice a second: one longer than this cannot have passed between two questions.
 const PROBE_CANNOT_MISS_US: u64 = 600_000;
+
+/// Different stacks that are shown.
+const STACKS: usize = 10;
 
 /// Gathers stalls as they come.
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     inside: Vec<Stall>,
     outside: Vec<Stall>,
+    stacks: Vec<Stack>,
     names: BTreeMap<u32, String>,
 }
 
@@ -25,6 +29,7 @@ pub(super) struct Counted {
     /// They, in time order.
     pub(super) stalls: Vec<Stall>,
     pub(super) by_process: Vec<ProcessStalls>,
+    pub(super) stacks: Vec<Stack>,
     pub(super) remark: Option<String>,
 }
 
@@ -33,6 +38,13 @@ impl Stalls {
         match stall.source {
             Source::Inside => self.inside.push(stall),
             Source::Outside => self.outside.push(stall),
+        }
+    }
+
+    /// The first ones: what stalls once more is mostly the same.
+    pub(super) fn take_stack(&mut self, stack: Stack) {
+        if self.stacks.len() < STACKS && !self.stacks.iter().any(|known| known.frames == stack.frames) {
+            self.stacks.push(stack);
         }
     }
 
@@ -60,7 +72,7 @@ impl Stalls {
             None => Vec::new(),
         };
         stalls.sort_by_key(|stall| stall.from_us);
-        Counted { source, stalls, by_process, remark }
+        Counted { source, stalls, by_process, stacks: self.stacks, remark }
     }
 
     fn by_process(&self) -> Vec<ProcessStalls> {
@@ -160,6 +172,16 @@ mod tests {
         ];
         let rows = counted(&stalls, "active").by_process;
         assert_eq!(rows, [of(StallKind::Computing, 1, 90.0), of(StallKind::Blocked, 2, 70.0)]);
+    }
+
+    #[test]
+    fn a_stack_that_comes_again_is_told_once() {
+        let mut all = Stalls::default();
+        for (at_us, frame) in [(1, "draw"), (2, "draw"), (3, "encode")] {
+            all.take_stack(Stack { at_us, pid: 7, frames: vec![frame.to_owned()] });
+        }
+        let told: Vec<u64> = all.counted(&Observations::default()).stacks.iter().map(|stack| stack.at_us).collect();
+        assert_eq!(told, [1, 3]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::System;
 use super::stalls::{Counted, Stalls};
-use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stall, Vital};
+use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital};
 use crate::timeline::VitalPoint;
 
 /// Gathers what the vitals say of the system's whole process tree.
@@ -54,6 +54,10 @@ impl Tree {
         self.stalls.take(stall);
     }
 
+    pub(super) fn take_stack(&mut self, stack: Stack) {
+        self.stalls.take_stack(stack);
+    }
+
     pub(super) fn take_probed(&mut self, probed: Probed) {
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
     }
@@ -87,7 +91,7 @@ impl Tree {
         let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
         let logs = last.logs;
-        let Counted { source, stalls, by_process, remark } = self.stalls.counted(watched);
+        let Counted { source, stalls, by_process, stacks, remark } = self.stalls.counted(watched);
         let longest_us = stalls.iter().map(|stall| stall.len_us).max().unwrap_or(0);
         let system = System {
             stderr_lines: logs.as_ref().map(|logs| logs.stderr_lines),
@@ -101,6 +105,7 @@ impl Tree {
             stalls: probed.then_some(stalls.len() as u64),
             stall_source: source.filter(|_| probed),
             stalls_by_process: by_process,
+            stall_stacks: stacks,
             stall_remark: remark,
             probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
             listen_queue_peak: self.listen_queue_peak.filter(|_| queue),

@@ -9,11 +9,15 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the folder is made: in memory, so that no disk is waited for.
 const MEMORY: &str = "/dev/shm";
 /// Where the probes find the pages' folder; without it they do nothing.
 const PAGES_VARIABLE: &str = "FLOODRIG_HEARTBEAT";
+/// Set where stacks are asked for.
+const STACKS_VARIABLE: &str = "FLOODRIG_STACKS";
+const NODE_STACKS: &str = include_str!("../../../probes/node-stacks.cjs");
 const NODE_PROBE: &str = include_str!("../../../probes/node.cjs");
 const PYTHON_PROBE: &str = include_str!("../../../probes/sitecustomize.py");
 
@@ -21,17 +25,26 @@ const PYTHON_PROBE: &str = include_str!("../../../probes/sitecustomize.py");
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
+    stacks: bool,
 }
 
 impl Folder {
     /// Makes it and writes the probes.
     pub fn create() -> io::Result<Self> {
-        let folder = Self { root: unused()? };
+        let folder = Self { root: unused()?, stacks: false };
         make(&folder.pages(), 0o700)?;
         make(&folder.python(), 0o755)?;
         write(&folder.node(), NODE_PROBE)?;
+        write(&folder.root.join("node-stacks.cjs"), NODE_STACKS)?;
         write(&folder.python().join("sitecustomize.py"), PYTHON_PROBE)?;
         Ok(folder)
+    }
+
+    /// The same, whose probes also say where in the code a stall was.
+    #[must_use]
+    pub fn with_stacks(mut self) -> Self {
+        self.stacks = true;
+        self
     }
 
     /// All of it, for the keeper to remove.
@@ -62,6 +75,9 @@ impl Folder {
         let path = path.map_or(python.clone(), |own| format!("{python}:{own}"));
         env.insert("NODE_OPTIONS".to_owned(), options);
         env.insert("PYTHONPATH".to_owned(), path);
+        if self.stacks {
+            env.insert(STACKS_VARIABLE.to_owned(), "1".to_owned());
+        }
         env.insert(PAGES_VARIABLE.to_owned(), self.pages().display().to_string());
     }
 
@@ -79,16 +95,19 @@ impl Drop for Folder {
     }
 }
 
-/// A new folder: the name that is free is this run's, even if an older one of the same process was left behind.
+/// Folders made by this process so far. No name is used twice: who still removes an old one must not meet a new one.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// A new folder; a name that an older process of the same number has left behind is passed over.
 fn unused() -> io::Result<PathBuf> {
-    for nth in 0..u32::MAX {
+    loop {
+        let nth = MADE.fetch_add(1, Ordering::Relaxed);
         let root = Path::new(MEMORY).join(format!("floodrig-{}-{nth}", std::process::id()));
         match make(&root, 0o755) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made.map(|()| root),
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Whatever the user's mask takes away is given back: a probe that cannot be read would keep a program from starting.
@@ -132,8 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_not_used_again_after_its_folder_has_gone() {
+        let one = Folder::create().unwrap();
+        fs::remove_dir_all(one.root()).unwrap();
+        let other = Folder::create().unwrap();
+        drop(one);
+        assert!(other.pages().exists(), "the end of one folder is not that of another");
+    }
+
+    #[test]
     fn the_users_own_options_stay_and_stand_first() {
-        let folder = Folder { root: PathBuf::from("/a \"b\"/c") };
+        let folder = Folder { root: PathBuf::from("/a \"b\"/c"), stacks: false };
         let mut env = BTreeMap::from([
             ("NODE_OPTIONS".to_owned(), "--enable-source-maps".to_owned()),
             ("PYTHONPATH".to_owned(), "/mine".to_owned()),

@@ -9,6 +9,7 @@ mod folder;
 mod kind;
 mod page;
 mod process;
+mod stack;
 mod standing;
 mod watch;
 

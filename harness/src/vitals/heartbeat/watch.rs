@@ -10,11 +10,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use floodrig_reports::recording::{Source, Stall, StallKind};
+use floodrig_reports::recording::{Source, Stack, Stall, StallKind};
 use procfs::process::Process;
 
 use super::kind::{Time, kind};
 use super::page::{Gap, PAGE_BYTES, Page, State};
+use super::stack::frames;
 use crate::keeper::monotonic_ns;
 use crate::system::Clock;
 
@@ -38,6 +39,8 @@ pub(in crate::vitals) struct Watch {
 pub(in crate::vitals) struct Look {
     /// Stalls that have ended since the last look, by themselves or with their process.
     pub(in crate::vitals) stalls: Vec<Stall>,
+    /// Where the loop was in one of them.
+    pub(in crate::vitals) stacks: Vec<Stack>,
     /// The longest one under way.
     pub(in crate::vitals) stalling: Option<Duration>,
 }
@@ -66,11 +69,13 @@ impl Watch {
     }
 
     /// The last look; what is under way counts as far as it was seen.
-    pub(in crate::vitals) fn finish(mut self) -> Vec<Stall> {
-        let mut stalls = self.look().stalls;
+    pub(in crate::vitals) fn finish(mut self) -> Look {
+        let mut look = self.look();
         let clock = self.clock;
-        stalls.extend(self.beating.values().filter_map(|beating| beating.unended(clock, false)));
-        stalls
+        for beating in self.beating.values_mut() {
+            beating.unended(clock, false, &mut look);
+        }
+        look
     }
 
     /// Opens the pages of processes that have come since.
@@ -94,6 +99,8 @@ struct Beating {
     pid: u32,
     page: File,
     process: Process,
+    stacks: PathBuf,
+    stacks_read: usize,
     gaps_seen: u64,
     under_way: Option<UnderWay>,
 }
@@ -110,7 +117,8 @@ impl Beating {
     fn meet(pages: &Path, pid: u32) -> Option<Self> {
         let page = File::open(page_of(pages, pid)).ok()?;
         let process = Process::new(pid as i32).ok()?;
-        Some(Self { pid, page, process, gaps_seen: 0, under_way: None })
+        let stacks = pages.join(format!("{pid}.stack"));
+        Some(Self { pid, page, process, stacks, stacks_read: 0, gaps_seen: 0, under_way: None })
     }
 
     /// False once the process has ended.
@@ -120,7 +128,8 @@ impl Beating {
         for gap in page.gaps_since(self.gaps_seen) {
             let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
             let stopped = seen.is_some_and(|seen| seen.stopped);
-            to.stalls.push(stall(clock, self.pid, &UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped }, false));
+            let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped };
+            self.tell(stall(clock, self.pid, &ended, false), to);
         }
         self.gaps_seen = page.gaps_kept;
         let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS;
@@ -147,7 +156,7 @@ impl Beating {
     /// The loop has not been there for a while: it stalls, or it is gone.
     fn late(&mut self, page: &Page, now_ns: u64, clock: Clock, to: &mut Look) -> bool {
         let Some(state) = self.state() else {
-            to.stalls.extend(self.unended(clock, true));
+            self.unended(clock, true, to);
             return false;
         };
         let (run_ns, wait_ns) = self.scheduled(page.thread).unwrap_or((page.run_ns, page.wait_ns));
@@ -164,8 +173,22 @@ impl Beating {
         true
     }
 
-    fn unended(&self, clock: Clock, died: bool) -> Option<Stall> {
-        self.under_way.map(|seen| stall(clock, self.pid, &seen, died))
+    fn unended(&mut self, clock: Clock, died: bool, to: &mut Look) {
+        if let Some(seen) = self.under_way {
+            self.tell(stall(clock, self.pid, &seen, died), to);
+        }
+    }
+
+    /// A stall, and where it was if that has been written down.
+    fn tell(&mut self, stall: Stall, to: &mut Look) {
+        to.stalls.push(stall);
+        let Ok(dump) = fs::read(&self.stacks) else { return };
+        let new = String::from_utf8_lossy(dump.get(self.stacks_read..).unwrap_or_default()).into_owned();
+        self.stacks_read = dump.len();
+        let frames = frames(&new);
+        if !frames.is_empty() {
+            to.stacks.push(Stack { at_us: stall.from_us, pid: self.pid, frames });
+        }
     }
 
     fn lives(&self) -> bool {

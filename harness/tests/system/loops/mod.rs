@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use floodrig::system::{Clock, Launch, System};
 use floodrig::vitals::{Folder, Observer, Subject};
-use floodrig_reports::recording::{Observations, Row, Stall, StallKind, Vital};
+use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
 
 use crate::support::{LONG, Run, shell, until};
 
@@ -71,6 +71,7 @@ pub(crate) struct Loop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     Inside,
+    Stacks,
     OutsideOnly,
 }
 
@@ -82,7 +83,8 @@ impl Loop {
     /// Of this shell script, with these variables set before the probes are put in.
     pub(crate) fn of(script: &str, env: &[(&str, &str)], look: Look) -> Self {
         let run = Run::new();
-        let folder = Arc::new(Folder::create().unwrap());
+        let folder = Folder::create().unwrap();
+        let folder = Arc::new(if look == Look::Stacks { folder.with_stacks() } else { folder });
         let mut launch = shell(script);
         launch.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         put_in(&mut launch.env, &launch.port.to_string(), &folder);
@@ -117,6 +119,14 @@ impl Loop {
         loop {
             if let Row::Stall(stall) = self.run.rows.recv_timeout(LONG).unwrap() {
                 return stall;
+            }
+        }
+    }
+
+    pub(crate) fn next_stack(&self) -> Stack {
+        loop {
+            if let Row::Stack(stack) = self.run.rows.recv_timeout(LONG).unwrap() {
+                return stack;
             }
         }
     }
@@ -204,7 +214,7 @@ fn observe(run: &Run, system: &System, launch: &Launch, folder: &Arc<Folder>, lo
         rig_cores: cores,
         stub_threads: Vec::new(),
         heartbeat: match look {
-            Look::Inside => Ok(Arc::clone(folder)),
+            Look::Inside | Look::Stacks => Ok(Arc::clone(folder)),
             Look::OutsideOnly => Err("not asked for".to_owned()),
         },
     };
