@@ -3,6 +3,8 @@
 //! Orders go from the test to the server, and the server says what it really did; the rig knows of neither.
 
 use std::fs;
+use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -168,6 +170,43 @@ fn a_process_that_a_signal_stopped_is_told_from_one_that_stalls_by_itself() {
         assert_eq!(stall.kind, Some(StallKind::Stopped), "{stall:?}");
         of.end();
     }
+}
+
+/// A cgroup that may use a tenth of a core; nothing where this user may make none.
+fn tenth_of_a_core() -> Option<std::path::PathBuf> {
+    let (one, two) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
+    let name = format!("floodrig-test-{}", std::process::id());
+    let (group, limits) = if one.join("cpu.cfs_quota_us").exists() {
+        (one.join(name), vec![("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "10000")])
+    } else {
+        (two.join(name), vec![("cpu.max", "10000 100000")])
+    };
+    let made = fs::create_dir(&group).and_then(|()| {
+        limits.iter().try_for_each(|(file, limit)| {
+            fs::OpenOptions::new().write(true).open(group.join(file)).and_then(|mut to| to.write_all(limit.as_bytes()))
+        })
+    });
+    made.ok().map(|()| group.clone()).or_else(|| {
+        drop(fs::remove_dir(&group));
+        None
+    })
+}
+
+#[test]
+fn a_system_that_has_spent_its_quota_of_cpu_is_told_from_one_that_others_starve() {
+    let Some(language) = Language::here().first().copied() else { return };
+    let of = Loop::start(language, Look::Inside);
+    // The observer looks for a cgroup when it meets a process, so the process is in it before there is an observer.
+    let Some(group) = tenth_of_a_core() else {
+        println!("left out: this user may make no cgroup with a quota of CPU");
+        return;
+    };
+    let of = of.observed_again(|pid| fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap());
+    of.stall_alone(600);
+    let stall = until("the stall", || Some(of.next_stall()).filter(|stall| stall.len_us > 500_000));
+    assert_eq!(stall.kind, Some(StallKind::Throttled), "{stall:?}");
+    of.end();
+    until("the group's end", || fs::remove_dir(&group).ok());
 }
 
 #[test]

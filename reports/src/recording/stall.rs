@@ -54,15 +54,17 @@ pub enum StallKind {
     Computing,
     /// It waited in a call: a file, a lock, a sleep.
     Blocked,
-    /// It was ready to run and had no processor: others used it, or a quota was spent.
+    /// It was ready to run and had no processor, which others used.
     Starved,
+    /// It was ready to run and its cgroup had spent its quota of CPU.
+    Throttled,
     /// A signal had stopped it.
     Stopped,
 }
 
 impl StallKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Computing, Self::Blocked, Self::Starved, Self::Stopped];
+    pub const ALL: [Self; 5] = [Self::Computing, Self::Blocked, Self::Starved, Self::Throttled, Self::Stopped];
 }
 
 impl fmt::Display for StallKind {
@@ -71,6 +73,7 @@ impl fmt::Display for StallKind {
             Self::Computing => "computing",
             Self::Blocked => "blocked",
             Self::Starved => "starved of CPU",
+            Self::Throttled => "held back by its CPU quota",
             Self::Stopped => "stopped by a signal",
         })
     }

@@ -10,15 +10,18 @@ pub(super) struct Time {
     pub(super) run_ns: u64,
     /// Ready to run and without a processor; a quota of the cgroup shows here too.
     pub(super) wait_ns: u64,
+    /// Of all, kept from running by the quota of its cgroup; that is waiting too.
+    pub(super) throttled_ns: u64,
 }
 
 /// The largest share names it; nothing when the kernel keeps no such account (`CONFIG_SCHED_INFO`).
 pub(super) fn kind(time: Time) -> Option<StallKind> {
-    let Time { all_ns, run_ns, wait_ns } = time;
+    let Time { all_ns, run_ns, wait_ns, throttled_ns } = time;
     let rest_ns = all_ns.saturating_sub(run_ns + wait_ns);
     match () {
         () if run_ns == 0 && wait_ns == 0 => None,
         () if rest_ns > run_ns && rest_ns > wait_ns => Some(StallKind::Blocked),
+        () if wait_ns > run_ns && throttled_ns > wait_ns / 2 => Some(StallKind::Throttled),
         () if wait_ns > run_ns => Some(StallKind::Starved),
         () => Some(StallKind::Computing),
     }
@@ -29,7 +32,7 @@ mod tests {
     use super::*;
 
     fn of(run_ns: u64, wait_ns: u64) -> Option<StallKind> {
-        kind(Time { all_ns: 500, run_ns, wait_ns })
+        kind(Time { all_ns: 500, run_ns, wait_ns, throttled_ns: 0 })
     }
 
     #[test]
@@ -45,6 +48,12 @@ mod tests {
         assert_eq!(of(249, 251), Some(StallKind::Starved));
         assert_eq!(of(166, 167), Some(StallKind::Starved));
         assert_eq!(of(166, 166), Some(StallKind::Blocked));
+    }
+
+    #[test]
+    fn a_wait_that_was_mostly_the_quotas_is_told_from_one_for_others() {
+        let of = |throttled_ns| kind(Time { all_ns: 500, run_ns: 90, wait_ns: 400, throttled_ns });
+        assert_eq!((of(200), of(201)), (Some(StallKind::Starved), Some(StallKind::Throttled)));
     }
 
     #[test]

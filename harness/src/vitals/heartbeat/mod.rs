@@ -11,6 +11,7 @@ mod page;
 mod process;
 mod stack;
 mod standing;
+mod throttle;
 mod watch;
 
 pub use folder::Folder;

@@ -16,6 +16,7 @@ use procfs::process::Process;
 use super::kind::{Time, kind};
 use super::page::{Gap, PAGE_BYTES, Page, State};
 use super::stack::frames;
+use super::throttle::Throttle;
 use crate::keeper::monotonic_ns;
 use crate::system::Clock;
 
@@ -102,6 +103,9 @@ struct Beating {
     stacks: PathBuf,
     stacks_read: usize,
     gaps_seen: u64,
+    throttle: Option<Throttle>,
+    /// When the loop was last calm.
+    throttled_before: Duration,
     under_way: Option<UnderWay>,
 }
 
@@ -111,6 +115,7 @@ struct UnderWay {
     gap: Gap,
     tick_ns: u64,
     stopped: bool,
+    throttled: Duration,
 }
 
 impl Beating {
@@ -118,24 +123,40 @@ impl Beating {
         let page = File::open(page_of(pages, pid)).ok()?;
         let process = Process::new(pid as i32).ok()?;
         let stacks = pages.join(format!("{pid}.stack"));
-        Some(Self { pid, page, process, stacks, stacks_read: 0, gaps_seen: 0, under_way: None })
+        let throttle = Throttle::of(&process);
+        let throttled_before = throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
+        Some(Self {
+            pid,
+            page,
+            process,
+            stacks,
+            stacks_read: 0,
+            gaps_seen: 0,
+            throttle,
+            throttled_before,
+            under_way: None,
+        })
     }
 
     /// False once the process has ended.
     fn look(&mut self, clock: Clock, to: &mut Look) -> bool {
         let now_ns = monotonic_ns();
         let Some(page) = self.read() else { return self.lives() };
+        let throttled = self.throttled();
         for gap in page.gaps_since(self.gaps_seen) {
             let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
             let stopped = seen.is_some_and(|seen| seen.stopped);
-            let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped };
+            let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped, throttled };
             self.tell(stall(clock, self.pid, &ended, false), to);
         }
         self.gaps_seen = page.gaps_kept;
         let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS;
         match (page.state, late) {
             (State::Beating, true) => return self.late(&page, now_ns, clock, to),
-            (State::Beating, false) => self.under_way = None,
+            (State::Beating, false) => {
+                self.under_way = None;
+                self.throttled_before += throttled;
+            }
             (State::Hello | State::Ended, _) => {
                 self.under_way = None;
                 return self.lives();
@@ -167,7 +188,7 @@ impl Beating {
             wait_ns: wait_ns.saturating_sub(page.wait_ns),
         };
         let stopped = matches!(state, 'T' | 't') || self.under_way.is_some_and(|seen| seen.stopped);
-        self.under_way = Some(UnderWay { gap, tick_ns: page.tick_ns, stopped });
+        self.under_way = Some(UnderWay { gap, tick_ns: page.tick_ns, stopped, throttled: self.throttled() });
         let so_far = Duration::from_nanos(now_ns.saturating_sub(page.beat_ns + page.tick_ns / 2));
         to.stalling = to.stalling.max(Some(so_far));
         true
@@ -191,6 +212,12 @@ impl Beating {
         }
     }
 
+    /// By its quota, since its loop was last calm.
+    fn throttled(&self) -> Duration {
+        let so_far = self.throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
+        so_far.saturating_sub(self.throttled_before)
+    }
+
     fn lives(&self) -> bool {
         self.state().is_some()
     }
@@ -211,7 +238,8 @@ fn stall(clock: Clock, pid: u32, seen: &UnderWay, died: bool) -> Stall {
     let Gap { from_ns, to_ns, run_ns, wait_ns } = seen.gap;
     let from = clock.of_monotonic_ns(from_ns + seen.tick_ns / 2);
     let len = clock.of_monotonic_ns(to_ns).saturating_sub(from);
-    let time = Time { all_ns: to_ns.saturating_sub(from_ns), run_ns, wait_ns };
+    let throttled_ns = seen.throttled.as_nanos() as u64;
+    let time = Time { all_ns: to_ns.saturating_sub(from_ns), run_ns, wait_ns, throttled_ns };
     Stall {
         from_us: from.as_micros() as u64,
         len_us: len.as_micros() as u64,

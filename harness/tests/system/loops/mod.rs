@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use floodrig::system::{Clock, Launch, System};
+use floodrig::system::{Clock, System};
 use floodrig::vitals::{Folder, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
 
@@ -90,10 +90,20 @@ impl Loop {
         put_in(&mut launch.env, &launch.port.to_string(), &folder);
         launch.remove = Some(folder.root().to_owned());
         let system = System::start(&launch, run.watch(), &AtomicBool::new(false), &mut |_| {}).unwrap();
-        let observer = observe(&run, &system, &launch, &folder, look);
+        let observer = observe(&run, &system, launch.port, &folder, look);
         let mut observations = Observations::default();
         observer.describe(&mut observations);
         Self { run, system, folder, observations, port: launch.port, observer }
+    }
+
+    /// With another observer, after something has been done to the system's process.
+    pub(crate) fn observed_again(self, done: impl FnOnce(u32)) -> Self {
+        let Self { run, system, folder, observations, port, observer } = self;
+        observer.finish();
+        done(system.pid());
+        run.rows.try_iter().for_each(drop);
+        let observer = observe(&run, &system, port, &folder, Look::Inside);
+        Self { run, system, folder, observations, port, observer }
     }
 
     /// Orders a stall and returns what the server says it did.
@@ -204,11 +214,11 @@ fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
     folder.put_into(env);
 }
 
-fn observe(run: &Run, system: &System, launch: &Launch, folder: &Arc<Folder>, look: Look) -> Observer {
+fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Observer {
     let cores = floodrig::system::cores::machine().unwrap();
     let subject = Subject {
         root: system.root(),
-        port: launch.port,
+        port,
         path: "/".to_owned(),
         system_cores: cores.clone(),
         rig_cores: cores,
