@@ -73,6 +73,7 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
         open_files: None,
         remove: Some(folder.root().to_owned()),
         ready: Ready::Accepts,
+        stub: None,
         ready_within: Duration::from_secs(30),
         stop_within: Duration::from_secs(1),
     }
@@ -82,6 +83,7 @@ fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
     Subject {
         root: system.root(),
         port: launch.port,
+        listens: true,
         path: "/".to_owned(),
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use floodrig_reports::recording::Cores;
+use floodrig_stub::Stub;
 
 use super::trouble::RunError;
 use super::{News, Order};
@@ -72,9 +73,9 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str, heartbeat: Option<&Folder>) -> Launch {
+    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>, heartbeat: Option<&Folder>) -> Launch {
         let system = &scenario.system;
-        let mut env = self.environment(scenario, stub_url);
+        let mut env = self.environment(scenario, &stub.url());
         if let Some(folder) = heartbeat {
             folder.put_into(&mut env);
         }
@@ -88,6 +89,7 @@ impl Ground {
             open_files: self.open_files,
             remove: heartbeat.map(|folder| folder.root().to_owned()),
             ready: system.ready.clone(),
+            stub: Some(Arc::clone(stub)),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
         }

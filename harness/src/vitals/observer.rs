@@ -15,6 +15,9 @@ use super::probe::Probe;
 use super::processes::Processes;
 use crate::system::Clock;
 
+/// What is said of observations that need somebody who listens.
+const UNPROBED: &str = "inactive: the system is ready once its bot asks for updates, and need not listen anywhere";
+
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
 /// How often the probe asks where nothing else sees stalls: twenty a second are 2 % of a core for a small server, and
@@ -30,6 +33,8 @@ pub struct Subject {
     pub root: u32,
     /// Where the system listens.
     pub port: u16,
+    /// Whether it is to listen there at all: a bot that only asks for its updates is not probed.
+    pub listens: bool,
     /// What the probe asks for: the path of readiness, or `/`.
     pub path: String,
     /// The cores that the system is to stay on.
@@ -72,11 +77,15 @@ impl Observer {
         let active = || "active".to_owned();
         let heartbeat = standing(&subject, clock);
         let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
-        let probe = Probe::start(subject.port, &subject.path, period, clock);
-        let black_box = black_box(probe.as_ref(), &subject.path, &heartbeat);
+        let probe = subject.listens.then(|| Probe::start(subject.port, &subject.path, period, clock)).flatten();
+        let black_box = black_box(&subject, probe.as_ref(), &heartbeat);
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let listen_queue =
-            queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
+        let queue = queue.map(|queue| subject.listens.then_some(queue));
+        let listen_queue = match &queue {
+            Ok(Some(_)) => active(),
+            Ok(None) => UNPROBED.to_owned(),
+            Err(cause) => format!("inactive: sock_diag said: {cause}"),
+        };
         let processes = || Processes::new(subject.root, subject.system_cores.clone());
         let seen = !processes().tick().pids.is_empty();
         let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
@@ -85,7 +94,7 @@ impl Observer {
         let mut observing = Observing {
             clock,
             processes: processes(),
-            queue: queue.ok(),
+            queue: queue.ok().flatten(),
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
@@ -115,14 +124,15 @@ impl Observer {
 
 fn standing(subject: &Subject, clock: Clock) -> Standing {
     match &subject.heartbeat {
-        Ok(folder) => Standing::of(folder, subject.root, subject.port, clock),
+        Ok(folder) => Standing::of(folder, subject.root, subject.listens.then_some(subject.port), clock),
         Err(why) => Standing::Inactive(why.clone()),
     }
 }
 
-fn black_box(probe: Option<&Probe>, path: &str, heartbeat: &Standing) -> String {
+fn black_box(subject: &Subject, probe: Option<&Probe>, heartbeat: &Standing) -> String {
     match (probe, heartbeat) {
-        (None, _) => format!("inactive: no answer to GET {path} within 2 s"),
+        (None, _) if subject.listens => format!("inactive: no answer to GET {} within 2 s", subject.path),
+        (None, _) => UNPROBED.to_owned(),
         (Some(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
         (Some(_), Standing::Inactive(_)) => {
             "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed".to_owned()

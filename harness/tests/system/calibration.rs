@@ -62,6 +62,7 @@ fn subject(root: u32, port: u16) -> Subject {
     Subject {
         root,
         port,
+        listens: true,
         path: "/".to_owned(),
         system_cores: cores.clone(),
         rig_cores: cores,

@@ -33,6 +33,7 @@ pub(crate) fn shell(script: &str) -> Launch {
         open_files: None,
         remove: None,
         ready: Ready::Accepts,
+        stub: None,
         ready_within: LONG,
         stop_within: Duration::from_millis(200),
     }

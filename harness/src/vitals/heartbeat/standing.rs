@@ -32,8 +32,8 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
-    /// Of the processes below `root` that listen on this port.
-    pub(in crate::vitals) fn of(folder: &Folder, root: u32, port: u16, clock: Clock) -> Self {
+    /// Of the processes below `root` that listen on this port, or of all of them where none need listen.
+    pub(in crate::vitals) fn of(folder: &Folder, root: u32, port: Option<u16>, clock: Clock) -> Self {
         let until = clock.now() + BEATS_WITHIN;
         loop {
             let pulses = pulses(folder, root, port);
@@ -65,9 +65,19 @@ impl Standing {
     }
 }
 
-fn pulses(folder: &Folder, root: u32, port: u16) -> Vec<Pulse> {
+fn pulses(folder: &Folder, root: u32, port: Option<u16>) -> Vec<Pulse> {
     let tree: Vec<u32> = descendants(root).iter().map(|process| process.pid).collect();
-    port::servers(&tree, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect()
+    match port {
+        Some(port) => port::servers(&tree, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect(),
+        // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
+        None => beating_first(tree.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
+    }
+}
+
+/// Those that beat, if any does.
+fn beating_first(pulses: Vec<Pulse>) -> Vec<Pulse> {
+    let (beating, silent): (Vec<_>, Vec<_>) = pulses.into_iter().partition(|pulse| pulse.beats().is_some());
+    if beating.is_empty() { silent } else { beating }
 }
 
 impl Pulse {
@@ -103,6 +113,12 @@ mod tests {
         assert_eq!(Standing::from(&[beating()]).to_string(), "active: pid 1 (node)");
         let both = Standing::from(&[beating(), silent()]).to_string();
         assert_eq!(both, "active: pid 1 (node); not seen: pid 2 (go) is not");
+    }
+
+    #[test]
+    fn a_shell_around_a_bot_that_beats_is_not_named() {
+        assert_eq!(beating_first(vec![silent(), beating()]), [beating()]);
+        assert_eq!(beating_first(vec![silent()]), [silent()]);
     }
 
     #[test]

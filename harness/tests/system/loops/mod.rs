@@ -219,6 +219,7 @@ fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Lo
     let subject = Subject {
         root: system.root(),
         port,
+        listens: true,
         path: "/".to_owned(),
         system_cores: cores.clone(),
         rig_cores: cores,
