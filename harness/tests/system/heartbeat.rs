@@ -218,7 +218,9 @@ fn where_a_stall_was_in_the_code_is_told_on_order() {
             let stack = until("the stack", || {
                 Some(of.next_stack()).filter(|stack| stack.at_us > done.from.as_micros() as u64 - 25_000)
             });
-            assert!(stack.frames[0].starts_with("stall (") && stack.frames[0].contains("/server."), "{stack:?}");
+            // It may be caught in what the stalling function calls at that instant.
+            let named = |frame: &String| frame.starts_with("stall (") && frame.contains("/server.");
+            assert!(stack.frames.iter().take(3).any(named), "{stack:?}");
         }
         of.end();
     }
