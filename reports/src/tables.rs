@@ -118,6 +118,8 @@ pub(crate) fn system(summary: &Summary) -> Table {
     let system = &summary.system;
     let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
     let ready = system.ready_after_ms.map(|ms| ms as f64);
+    let by_process = stalls_by_process(system);
+    let stacks = stall_stacks(summary);
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
@@ -131,8 +133,31 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
+    values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
+    values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
+    values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
+}
+
+/// Where the loop was, innermost first, for the first stalls that were caught at it.
+fn stall_stacks(summary: &Summary) -> Vec<(String, String)> {
+    let line = |stack: &crate::recording::Stack| {
+        let at_s = (stack.at_us as f64 - summary.header.load_us.0 as f64) / 1e6;
+        (format!("stalled at {at_s:.1} s (pid {}) in", stack.pid), stack.frames.join(" < "))
+    };
+    summary.system.stall_stacks.iter().map(line).collect()
+}
+
+/// What each process's own loop did while it stalled, a line for each kind.
+fn stalls_by_process(system: &crate::summary::System) -> Vec<(String, String)> {
+    let line = |stalls: &crate::summary::ProcessStalls| {
+        let kind = stalls.kind.map_or_else(|| "of an unknown kind".to_owned(), |kind| kind.to_string());
+        let died = if stalls.died { "; it died in the last" } else { "" };
+        let (count, longest) = (Value::Count(stalls.count), Value::millis(Some(stalls.max_ms)));
+        (format!("stalls of {} (pid {})", stalls.name, stalls.pid), format!("{count} {kind}, longest {longest}{died}"))
+    };
+    system.stalls_by_process.iter().map(line).collect()
 }
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {

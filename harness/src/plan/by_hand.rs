@@ -9,7 +9,7 @@ use floodrig_reports::Budgets;
 use floodrig_stub::Limits;
 
 use crate::scenario::{
-    Arrive, Body, Cores, Crowd, Does, Journey, Ready, Request, Scenario, Source, Step, System, Template,
+    Arrive, Body, Cores, Crowd, Does, Heartbeat, Journey, Ready, Request, Scenario, Source, Step, System, Template,
 };
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -73,6 +73,7 @@ fn system() -> System {
         env: BTreeMap::new(),
         port: None,
         ready: Ready::Accepts,
+        heartbeat: Heartbeat::Off,
         ready_within: SECOND,
         stop_within: SECOND,
     }

@@ -15,6 +15,7 @@ use crate::scenario::Scenario;
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
 use crate::system::{Clock, Launch, System, port};
 use crate::template::{Escape, Values, fill};
+use crate::vitals::Folder;
 
 /// The bot's token: well formed, and nobody's.
 const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
@@ -72,16 +73,21 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>) -> Launch {
+    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>, heartbeat: Option<&Folder>) -> Launch {
         let system = &scenario.system;
+        let mut env = self.environment(scenario, &stub.url());
+        if let Some(folder) = heartbeat {
+            folder.put_into(&mut env);
+        }
         Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
-            env: self.environment(scenario, &stub.url()),
+            env,
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
+            remove: heartbeat.map(|folder| folder.root().to_owned()),
             ready: system.ready.clone(),
             stub: Some(Arc::clone(stub)),
             ready_within: system.ready_within,

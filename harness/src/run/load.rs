@@ -94,6 +94,7 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: stub.thread_id().into_iter().collect(),
+        heartbeat: rig.heartbeat.clone(),
     };
     Observer::start(subject, ground.epoch, rig.rows.clone())
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::connections::Connections;
+use super::heartbeat::Heartbeat;
 use super::number_or_list::NumberOrList;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
@@ -78,6 +79,9 @@ pub(super) struct SystemTable {
     /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
     /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
     pub(super) ready: Option<String>,
+    /// Whether the event loop of a Node or Python system tells of its own stalls.
+    #[serde(default)]
+    pub(super) heartbeat: Heartbeat,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]

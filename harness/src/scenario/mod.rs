@@ -19,6 +19,7 @@ mod check;
 mod complaint;
 mod connections;
 mod file;
+mod heartbeat;
 mod journey;
 mod merge;
 mod number_or_list;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use heartbeat::Heartbeat;
 pub use schema::schema;
 pub use source::{Source, Unreadable};
 pub use template::{Piece, Slot, Template};
@@ -136,6 +138,8 @@ pub struct System {
     pub port: Option<u16>,
     /// When it counts as ready.
     pub ready: Ready,
+    /// Whether its own loop tells of its stalls.
+    pub heartbeat: Heartbeat,
     /// How long it may take to become ready.
     pub ready_within: Duration,
     /// How long it may take to stop after SIGTERM.

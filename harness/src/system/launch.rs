@@ -28,6 +28,8 @@ pub struct Launch {
     pub cores: CoreSets,
     /// Its soft limit on open files; nothing: the rig's own.
     pub open_files: Option<u64>,
+    /// A folder that goes with it, however it ends.
+    pub remove: Option<PathBuf>,
     /// When it counts as ready.
     pub ready: Ready,
     /// Where a bot is seen to come.
@@ -50,5 +52,6 @@ pub(super) fn spec(launch: &Launch) -> Spec {
         without: Vec::new(),
         cores: Some(launch.cores.system.clone()),
         open_files: launch.open_files,
+        remove: launch.remove.clone(),
     }
 }

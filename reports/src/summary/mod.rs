@@ -5,6 +5,7 @@ mod acts;
 mod gather;
 mod quantiles;
 mod rig;
+mod stalls;
 mod system;
 mod telegram;
 
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes};
+use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind};
 
 /// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -134,6 +135,14 @@ pub struct System {
     pub threads_peak: Option<u64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
+    /// Who saw the stalls that are counted here: the system's own loop where it is watched, else the probe.
+    pub stall_source: Option<Source>,
+    /// The stalls seen from inside, by process and by what the loop did meanwhile.
+    pub stalls_by_process: Vec<ProcessStalls>,
+    /// Where in the code some of them were, if that was asked for.
+    pub stall_stacks: Vec<Stack>,
+    /// What it means where inside and outside disagree.
+    pub stall_remark: Option<String>,
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
@@ -141,6 +150,20 @@ pub struct System {
     pub pool_hint: Option<String>,
     pub ending: Option<Ending>,
     pub ready_after_ms: Option<u64>,
+}
+
+/// The stalls of one kind in one process.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct ProcessStalls {
+    pub pid: u32,
+    pub name: String,
+    /// Nothing: the kernel keeps no account of it.
+    pub kind: Option<StallKind>,
+    pub count: u64,
+    pub max_ms: f64,
+    /// Whether the process died in the last of them.
+    pub died: bool,
 }
 
 /// Bot API calls, all bots together.
