@@ -53,6 +53,8 @@ pub(crate) enum Attempt {
 
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
+/// What is said to have refused an upload that found no slot.
+const NO_SLOT: &str = "uploads at once";
 /// How many messages one read of what was sent shows.
 const MOST_SHOWN: usize = 1000;
 
@@ -84,10 +86,11 @@ impl Telegram {
         Attempt::Answered(answer)
     }
 
-    /// Counts a call that was refused before it was tried.
-    pub(crate) fn throttled(&mut self, call: &Call, now: Duration, by: &str) {
+    /// Refuses a call before it is tried, and counts it.
+    pub(crate) fn throttled(&mut self, call: &Call, now: Duration, retry_after: u32, by: &'static str) -> Refusal {
         self.journal.throttled_by(by);
         self.journal.answered(now, call.method, 429);
+        Refusal::too_many_by(retry_after, by)
     }
 
     /// Answers a getUpdates or parks it.
@@ -159,9 +162,9 @@ impl Telegram {
     /// Takes a slot for an upload.
     pub(crate) fn begin_upload(&mut self, bot: i64) -> Result<(), Refusal> {
         if self.uploads.begin(bot) == Err(NoSlot) {
-            self.journal.throttled_by("uploads at once");
+            self.journal.throttled_by(NO_SLOT);
             let wait = self.draw(|limits| limits.upload_retry_after.clone());
-            return Err(Refusal::too_many(wait.as_secs().max(1) as u32));
+            return Err(Refusal::too_many_by(wait.as_secs().max(1) as u32, NO_SLOT));
         }
         self.journal.upload_begun();
         Ok(())

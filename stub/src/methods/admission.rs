@@ -53,7 +53,7 @@ impl Turn<'_> {
             }
             Admission::Refused { retry_after, rule } => {
                 self.telegram.journal.throttled_by(rule);
-                Err(Refusal::too_many(retry_after))
+                Err(Refusal::too_many_by(retry_after, rule.to_owned()))
             }
         }
     }
