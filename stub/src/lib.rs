@@ -39,3 +39,4 @@ pub use records::CallRecord;
 pub use server::Door;
 pub use stub::{NotPushed, Stub, start};
 pub use users::UserAction;
+pub use world::described;

@@ -18,6 +18,8 @@ use crate::limits::Limits;
 use crate::records::CallRecord;
 use crate::server::{self, Door, Shared};
 use crate::users::UserAction;
+use crate::world::Directory;
+use crate::world::described::Described;
 use crate::{catalogue, token};
 
 /// A running stub. Dropping it stops it.
@@ -134,6 +136,12 @@ impl Stub {
     /// The counts since this was last called.
     pub fn take_interval(&self) -> CallCounts {
         self.shared.telegram().take_interval()
+    }
+
+    /// Describes the world, before the first call comes: names, members and rights. Whether an unknown chat is
+    /// there is for [`Limits::unknown_chats`] to say.
+    pub fn describe(&self, described: Described) {
+        self.shared.telegram().world.people = Arc::new(Directory::of(described));
     }
 
     /// Sends every accepted text or caption there. A full channel drops and counts.

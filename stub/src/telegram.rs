@@ -13,9 +13,10 @@ use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
-use crate::throttle::{Lines, Throttle};
+use crate::throttle::{Lines, SlowChats, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
+use crate::users::checkout::Checkouts;
 use crate::world::{Found, Shown, World};
 
 /// The stub's state.
@@ -24,11 +25,13 @@ pub(crate) struct Telegram {
     pub(crate) limits: Limits,
     pub(crate) world: World,
     pub(crate) throttle: Throttle,
+    pub(crate) slow: SlowChats,
     pub(crate) lines: Lines,
     pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
+    pub(crate) checkouts: Checkouts,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
@@ -63,12 +66,14 @@ impl Telegram {
         Self {
             world: World::new(),
             throttle: Throttle::new(&limits),
+            slow: SlowChats::default(),
             lines: Lines::default(),
             gateway: Gateway::default(),
             uploads: Uploads::new(&limits),
             inboxes: Inboxes::default(),
             journal: Journal::default(),
             faults: Faults::default(),
+            checkouts: Checkouts::new(),
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }
@@ -122,9 +127,9 @@ impl Telegram {
     pub(crate) fn sent(&mut self, bot: i64, cursor: u64) -> Vec<(u64, Value)> {
         let sent: Vec<Sent> = self.journal.sent_since(bot, cursor).take(MOST_SHOWN).copied().collect();
         let shown = sent.into_iter().map(|sent| {
-            let chat = self.world.chat(sent.chat);
+            let (chat, people) = (self.world.chat(sent.chat), self.world.people.clone());
             let message = match self.world.find(bot, &chat, sent.message) {
-                Found::Message(message) => json!(Shown { message, chat: &chat, reply_to: None }),
+                Found::Message(message) => json!(Shown { people: &people, message, chat: &chat, reply_to: None }),
                 Found::Forgotten | Found::Nowhere => json!({ "message_id": sent.message, "chat": chat }),
             };
             (sent.cursor, message)

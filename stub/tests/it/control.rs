@@ -75,7 +75,10 @@ fn users_join_leave_ask_and_pay() {
     assert_eq!(updates[0]["message"]["new_chat_members"][0]["id"], 77);
     assert_eq!(updates[1]["message"]["left_chat_member"]["id"], 77);
     assert_eq!(updates[2]["inline_query"]["query"], "cats");
-    let charge = &updates[3]["message"]["successful_payment"]["telegram_payment_charge_id"];
+    let query = &updates[3]["pre_checkout_query"]["id"];
+    client.result("answerPreCheckoutQuery", &json!({ "pre_checkout_query_id": query, "ok": true }));
+    let paid = client.result("getUpdates", &json!({ "offset": -1 }))[0]["message"]["successful_payment"].clone();
+    let charge = &paid["telegram_payment_charge_id"];
     assert_eq!(client.result("getMyStarBalance", &json!({}))["amount"], 9);
     let refund = json!({ "user_id": 5, "telegram_payment_charge_id": charge });
     client.result("refundStarPayment", &refund);
