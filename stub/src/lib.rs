@@ -37,6 +37,7 @@ pub use launch::Opening;
 pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};
 pub use records::CallRecord;
 pub use server::Door;
-pub use stub::{NotPushed, Stub, start};
+pub use stub::{Attendance, NotPushed, Stub, start};
 pub use users::UserAction;
+pub use users::crowd::{BotCall, Crowd, Done, Gesture, Heard, Order};
 pub use world::described;

@@ -17,6 +17,8 @@ use crate::throttle::{Lines, SlowChats, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
 use crate::users::checkout::Checkouts;
+use crate::users::crowd::Listener;
+use crate::users::keyboards::Keyboards;
 use crate::world::{Found, Shown, World};
 
 /// The stub's state.
@@ -32,6 +34,12 @@ pub(crate) struct Telegram {
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
     pub(crate) checkouts: Checkouts,
+    /// Who plays the users of a bot, if anybody does.
+    pub(crate) listener: Option<Listener>,
+    /// Kept from the first time on that somebody does.
+    pub(crate) keyboards: Option<Keyboards>,
+    /// Whether a bot has asked for its updates, by getUpdates or setWebhook.
+    pub(crate) is_asked_for_updates: bool,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
@@ -74,6 +82,9 @@ impl Telegram {
             journal: Journal::default(),
             faults: Faults::default(),
             checkouts: Checkouts::new(),
+            listener: None,
+            keyboards: None,
+            is_asked_for_updates: false,
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }
@@ -88,6 +99,9 @@ impl Telegram {
             return Attempt::Held { seconds };
         }
         self.journal.answered(now, call.method, status(&answer));
+        if let Some(listener) = self.listener.as_ref().filter(|_| answer.is_ok()) {
+            listener.hear(call, now);
+        }
         Attempt::Answered(answer)
     }
 
@@ -101,6 +115,7 @@ impl Telegram {
     /// Answers a getUpdates or parks it.
     pub(crate) fn ask(&mut self, call: &Call, now: Duration, poll: Poll) -> Asked {
         self.meet(call.bot);
+        self.is_asked_for_updates = true;
         let inbox = self.inboxes.met(call.bot);
         if let Some(kinds) = Kinds::read(call.params.given("allowed_updates")) {
             inbox.kinds = kinds;
