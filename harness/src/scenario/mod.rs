@@ -33,6 +33,7 @@ mod system;
 mod template;
 mod to_bot;
 mod words;
+mod world;
 
 #[cfg(test)]
 mod tests;
@@ -43,13 +44,14 @@ pub use heartbeat::Heartbeat;
 pub use schema::schema;
 pub use source::{Source, Unreadable};
 pub use template::{Piece, Slot, Template};
+pub use world::world;
 
 /// Reads a scenario from its text, with one of its variants merged in.
 ///
 /// The path names the file in messages and is where the search for [`System::dir`] begins.
 pub fn parse(path: &Path, text: &str, variant: Option<&str>) -> Result<Scenario, Vec<Complaint>> {
     let table = merge::merged(text, variant)?;
-    let file = shape::file(&table, text)?;
+    let file = shape::read(&table, text)?;
     let source = Source { path: path.to_owned(), text: text.to_owned() };
     check::scenario(file, &table, source, variant)
 }
