@@ -35,7 +35,8 @@ pub struct PidVital {
     /// CPU time so far, user and system, its reaped children left out.
     pub cpu_us: u64,
     pub threads: u64,
-    pub handles: u64,
+    /// Nothing: it runs as another user, who alone may count them.
+    pub handles: Option<u64>,
 }
 
 /// One stall: the system left a steady probe unanswered for longer than 50 ms over the run's median.
