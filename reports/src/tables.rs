@@ -52,7 +52,9 @@ pub fn budgets(summary: &Summary) -> Table {
 /// All key figures, budgets left out.
 pub fn figures(summary: &Summary) -> Vec<Table> {
     let failures = failures(summary);
-    let tables = [acts(summary), failures, system(summary), telegram(summary), deliveries(summary), rig(summary)];
+    let retries = retries(summary);
+    let tables =
+        [acts(summary), failures, retries, system(summary), telegram(summary), deliveries(summary), rig(summary)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -107,6 +109,17 @@ pub(crate) fn failures(summary: &Summary) -> Table {
         );
     }
     Table::new("What did not succeed", &["act", "outcome", "acts"], rows)
+}
+
+/// Acts that were tried again: on a kept connection that had ended, or because their players are impatient.
+pub(crate) fn retries(summary: &Summary) -> Table {
+    let row = |(name, act): (&String, &Act)| {
+        let values = [Value::Count(act.planned), Value::Count(act.requests), Value::number(act.amplification)];
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    let tried_again = in_order(summary).filter(|(_, act)| act.was_tried_again());
+    let head = ["act", "planned", "requests", "requests per planned act"];
+    Table::new("Acts that were tried again", &head, tried_again.map(row).collect())
 }
 
 pub(crate) fn system(summary: &Summary) -> Table {

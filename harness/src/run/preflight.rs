@@ -78,7 +78,9 @@ fn explain(rig: &Rig<'_>, system: &System, sample: &Sample) -> Trouble {
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
-        Outcome::Ok { .. } | Outcome::Unanswered | Outcome::Abandoned | Outcome::Skipped => "was not sent".to_owned(),
+        Outcome::Ok { .. } | Outcome::Unanswered | Outcome::Abandoned | Outcome::Skipped { .. } => {
+            "was not sent".to_owned()
+        }
     };
     let tail = system.stderr_tail();
     let said =
