@@ -11,17 +11,20 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Ask, Endpoint, Exchanged, Timer, Wire};
+use crate::exchange::{Answered, Ask, Endpoint, Exchanged, Timer, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
 use super::clock::Clock;
 use super::floor::{Ended, Floor, Hands, Rules};
 use super::handles::most_open;
-use super::judge::{Accepted, judge, wants};
+use super::impatience;
+use super::judge::{Accepted, judge, wants, wants_headers};
+use super::memory::Ending;
 use super::request::Requests;
 use super::source::source;
 use crate::deliveries::Expected;
+use crate::scenario::OnFailure;
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -94,7 +97,7 @@ impl Desk {
         let arrival = &self.plan.arrivals[index as usize];
         let mut hands = self.floor.borrow_mut().take_hands(index);
         let ended = match self.begin(arrival, index, &hands) {
-            Ok(()) => self.exchange(arrival, &mut hands, timer).await,
+            Ok(begun) => self.exchange(index, begun, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -109,17 +112,43 @@ impl Desk {
         next
     }
 
-    fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<(), Outcome> {
-        match self.requests.obstacle(arrival, &hands.captured) {
-            Some(obstacle) => Err(obstacle),
-            None => self.floor.borrow_mut().begin(index, hands, self.clock.now()),
+    /// When an act was begun, or what becomes of it instead.
+    fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<Duration, Outcome> {
+        let forbidden = hands.memory.forbids(self.requests.step(arrival.act));
+        if let Some(obstacle) = forbidden.or_else(|| self.requests.obstacle(arrival, &hands.memory.captured)) {
+            return Err(obstacle);
         }
+        let now = self.clock.now();
+        self.floor.borrow_mut().begin(index, hands, now).map(|()| now)
     }
 
-    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
-        let body = wants(self.requests.step(arrival.act));
-        let ask = Ask { body, source: source(arrival.player, self.target) };
-        let fill = |out: &mut String| self.requests.write(arrival, &hands.captured, out);
+    /// Tries until an act succeeds or its player gives up: a sample, however many requests it took.
+    async fn exchange(&self, index: u32, begun: Duration, hands: &mut Hands, mut timer: Pin<&mut Timer>) -> Ended {
+        let arrival = &self.plan.arrivals[index as usize];
+        let OnFailure { retry, leave } = self.requests.on_failure(arrival.act);
+        let (mut nth, mut tries) = (0, 0);
+        // One place that waits for an answer, so that a task has room for one exchange and not for two.
+        let ended = loop {
+            let last = self.attempt(arrival, hands, timer.as_mut()).await;
+            tries += last.tries;
+            let ended = Ended { tries, ..last };
+            nth += 1;
+            let due = retry.and_then(|retry| impatience::due(retry, nth, begun, (ended.at, ended.outcome)));
+            let Some(due) = due else { break ended };
+            self.floor.borrow_mut().pause(index, &ended);
+            tokio::time::sleep(due.saturating_sub(ended.at)).await;
+            self.floor.borrow_mut().go_on(index);
+        };
+        if leave && impatience::has_failed(ended.outcome) {
+            hands.memory.leave();
+        }
+        ended
+    }
+
+    async fn attempt(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+        let step = self.requests.step(arrival.act);
+        let ask = Ask { body: wants(step), headers: wants_headers(step), source: source(arrival.player, self.target) };
+        let fill = |out: &mut String| self.requests.write(arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
@@ -128,9 +157,13 @@ impl Desk {
     fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
         let at = self.clock.now();
         let judged = match &exchanged.result {
-            Ok(answered) => judge(self.requests.step(arrival.act), answered),
+            Ok(answered) => self.judge_answer(arrival, hands, answered),
             Err(failure) => Err(Outcome::from(*failure)),
         };
+        let status = exchanged.result.as_ref().ok().map(|answered| answered.status);
+        if let Some(step) = self.requests.asked_of(arrival.act) {
+            hands.memory.note(step, Ending { ok: judged.is_ok(), status });
+        }
         let outcome = match judged {
             Ok(accepted) => {
                 self.follow(arrival, hands, accepted, at);
@@ -141,11 +174,22 @@ impl Desk {
         Ended { at, outcome, tries: exchanged.tries }
     }
 
+    /// Where the system must refuse, a refusal is the success, and nothing else is expected of it.
+    fn judge_answer(&self, arrival: &Arrival, hands: &Hands, answered: &Answered) -> Result<Accepted, Outcome> {
+        let step = self.requests.step(arrival.act);
+        match self.requests.refusal(arrival.act) {
+            Some(statuses) if statuses.contains(&answered.status) => Ok(Accepted::default()),
+            Some(_) => Err(Outcome::Status(answered.status)),
+            None => judge(step, answered, &self.requests.values(arrival, &hands.memory.captured)),
+        }
+    }
+
     /// Keeps what was captured and announces what the act shows.
     fn follow(&self, arrival: &Arrival, hands: &mut Hands, mut accepted: Accepted, ended: Duration) {
-        accepted.keep(&mut hands.captured);
-        let Some(shows) = &self.requests.step(arrival.act).shows else { return };
-        let values = self.requests.values(arrival, &hands.captured);
+        accepted.keep(&mut hands.memory.captured);
+        let shows = self.requests.step(arrival.act).shows.as_ref();
+        let Some(shows) = shows.filter(|_| self.requests.refusal(arrival.act).is_none()) else { return };
+        let values = self.requests.values(arrival, &hands.memory.captured);
         let scheduled = self.load_from + arrival.at;
         let expected = accepted.shows(shows, &values).map(|(chat, sign)| Expected { chat, sign, scheduled, ended });
         self.expected.borrow_mut().announce(expected);

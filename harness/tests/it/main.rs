@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod calibration;
+mod journeys;
 mod lifecycle;
 mod outcome;
 mod rig;
