@@ -15,8 +15,9 @@ use crate::exchange::{Answered, Ask, Endpoint, Exchanged, Timer, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
+use super::bot::{Bot, BotSide};
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands, Rules};
+use super::floor::{Ended, Floor, Hands, InFlight, Rules, Way};
 use super::handles::most_open;
 use super::impatience;
 use super::judge::{Accepted, judge, wants, wants_headers};
@@ -33,6 +34,10 @@ pub(super) struct Desk {
     pub(super) floor: RefCell<Floor>,
     /// Told when the last planned act has ended.
     pub(super) done: Notify,
+    /// Where acts towards the bot go.
+    pub(super) bot: Option<Bot>,
+    /// How long an answer may take.
+    pub(super) patience: Duration,
     requests: Requests,
     wire: Wire,
     target: IpAddr,
@@ -58,6 +63,8 @@ impl Desk {
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
             done: Notify::new(),
+            bot: job.crowd.map(Bot::new),
+            patience: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
             target: job.target.address.ip(),
@@ -84,7 +91,16 @@ impl Desk {
 
     /// Gives every act that has not ended its sample.
     pub(super) fn end_all(&self, in_flight: Outcome) {
-        self.floor.borrow_mut().end_all(in_flight, self.clock.now());
+        let to_bot = match (&self.bot, in_flight) {
+            (Some(bot), Outcome::Timeout) => bot.unanswered(),
+            _ => in_flight,
+        };
+        self.floor.borrow_mut().end_all(InFlight { wired: in_flight, to_bot }, self.clock.now());
+    }
+
+    /// What is known of the acts towards the bot beside their samples.
+    pub(super) fn bot_side(&self) -> BotSide {
+        self.bot.as_ref().map(Bot::side).unwrap_or_default()
     }
 
     /// Effects that nobody was told of because the queue was full.
@@ -95,9 +111,10 @@ impl Desk {
     /// Performs one act and says what the same player does next.
     async fn act(self: &Rc<Self>, index: u32, timer: Pin<&mut Timer>) -> Option<u32> {
         let arrival = &self.plan.arrivals[index as usize];
-        let mut hands = self.floor.borrow_mut().take_hands(index);
+        let way = self.requests.way(arrival.act);
+        let mut hands = self.floor.borrow_mut().take_hands(index, way);
         let ended = match self.begin(arrival, index, &hands) {
-            Ok(begun) => self.exchange(index, begun, &mut hands, timer).await,
+            Ok(begun) => self.persist(index, begun, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -118,18 +135,21 @@ impl Desk {
         if let Some(obstacle) = forbidden.or_else(|| self.requests.obstacle(arrival, &hands.memory.captured)) {
             return Err(obstacle);
         }
-        let now = self.clock.now();
-        self.floor.borrow_mut().begin(index, hands, now).map(|()| now)
+        let (way, now) = (self.requests.way(arrival.act), self.clock.now());
+        self.floor.borrow_mut().begin(index, hands, way, now).map(|()| now)
     }
 
     /// Tries until an act succeeds or its player gives up: a sample, however many requests it took.
-    async fn exchange(&self, index: u32, begun: Duration, hands: &mut Hands, mut timer: Pin<&mut Timer>) -> Ended {
+    async fn persist(&self, index: u32, begun: Duration, hands: &mut Hands, mut timer: Pin<&mut Timer>) -> Ended {
         let arrival = &self.plan.arrivals[index as usize];
         let OnFailure { retry, leave } = self.requests.on_failure(arrival.act);
         let (mut nth, mut tries) = (0, 0);
         // One place that waits for an answer, so that a task has room for one exchange and not for two.
         let ended = loop {
-            let last = self.attempt(arrival, hands, timer.as_mut()).await;
+            let last = match self.requests.way(arrival.act) {
+                Way::Wire => self.exchange(arrival, hands, timer.as_mut()).await,
+                Way::Bot => self.talk(arrival, index, hands).await,
+            };
             tries += last.tries;
             let ended = Ended { tries, ..last };
             nth += 1;
@@ -145,7 +165,18 @@ impl Desk {
         ended
     }
 
-    async fn attempt(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+    async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {
+        let (place, gesture) = self.requests.gesture(arrival, &hands.memory.captured);
+        let ended = self.gesture(index, place, gesture).await;
+        let ok = matches!(ended.outcome, Outcome::Ok { .. });
+        self.note(arrival, hands, Ending { ok, status: None });
+        if ok {
+            self.follow(arrival, hands, Accepted::default(), ended.at);
+        }
+        ended
+    }
+
+    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         let step = self.requests.step(arrival.act);
         let ask = Ask { body: wants(step), headers: wants_headers(step), source: source(arrival.player, self.target) };
         let fill = |out: &mut String| self.requests.write(arrival, &hands.memory.captured, out);
@@ -161,9 +192,7 @@ impl Desk {
             Err(failure) => Err(Outcome::from(*failure)),
         };
         let status = exchanged.result.as_ref().ok().map(|answered| answered.status);
-        if let Some(step) = self.requests.asked_of(arrival.act) {
-            hands.memory.note(step, Ending { ok: judged.is_ok(), status });
-        }
+        self.note(arrival, hands, Ending { ok: judged.is_ok(), status });
         let outcome = match judged {
             Ok(accepted) => {
                 self.follow(arrival, hands, accepted, at);
@@ -172,6 +201,13 @@ impl Desk {
             Err(outcome) => outcome,
         };
         Ended { at, outcome, tries: exchanged.tries }
+    }
+
+    /// Remembers how an act ended, where a later one asks.
+    fn note(&self, arrival: &Arrival, hands: &mut Hands, ending: Ending) {
+        if let Some(step) = self.requests.asked_of(arrival.act) {
+            hands.memory.note(step, ending);
+        }
     }
 
     /// Where the system must refuse, a refusal is the success, and nothing else is expected of it.

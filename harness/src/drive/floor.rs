@@ -11,6 +11,7 @@ use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
 use crate::scenario::Connections;
 
+use super::busy::Busy;
 use super::course::Course;
 use super::memory::Memory;
 use super::pace::Pace;
@@ -61,6 +62,22 @@ pub(super) struct Counts {
     pub(super) open_peak: u64,
 }
 
+/// How an act goes to the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Over a connection of the player's.
+    Wire,
+    /// Through the stub, to the bot.
+    Bot,
+}
+
+/// What becomes of acts that are still in flight at the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InFlight {
+    pub(super) wired: Outcome,
+    pub(super) to_bot: Outcome,
+}
+
 /// One player.
 #[derive(Default)]
 struct Standing {
@@ -71,32 +88,6 @@ struct Standing {
     connection: Option<Connection>,
     /// What their visits carry on, each until the visit ends.
     memories: Vec<(u32, Memory)>,
-}
-
-/// The act a player is at.
-#[derive(Clone, Copy)]
-struct Busy {
-    arrival: u32,
-    /// When it was begun; nothing: it waits for its task to be run.
-    started: Option<Duration>,
-    /// Requests of those of its tries that have ended.
-    tries: u16,
-    /// It waits for its next try: how the last one ended.
-    between: Option<Outcome>,
-}
-
-impl Busy {
-    /// How it ends when everything is ended: what waits for another try has ended as its last one did, unless the rig
-    /// itself wants to stop.
-    fn cut(self, in_flight: Outcome) -> Ended {
-        let drained = matches!(in_flight, Outcome::Timeout);
-        let (outcome, tries) = match (self.started, self.between) {
-            (None, _) => (Outcome::Abandoned, 0),
-            (Some(_), None) => (in_flight, self.tries + 1),
-            (Some(_), Some(last)) => (if drained { last } else { in_flight }, self.tries),
-        };
-        Ended { at: Duration::ZERO, outcome, tries }
-    }
 }
 
 /// What a player has in hand while acting.
@@ -151,7 +142,7 @@ impl Floor {
             self.sink.offer(arrival.act, scheduled);
             let player = &mut self.players[arrival.player as usize];
             if player.busy.is_none() {
-                player.busy = Some(Busy { arrival: index, started: None, tries: 0, between: None });
+                player.busy = Some(Busy::waiting(index));
                 return Some(index);
             }
         }
@@ -159,22 +150,22 @@ impl Floor {
     }
 
     /// What a player has in hand for an act: a connection, and what its visit carries on.
-    pub(super) fn take_hands(&mut self, index: u32) -> Hands {
+    pub(super) fn take_hands(&mut self, index: u32, way: Way) -> Hands {
         let arrival = self.arrival(index);
         let player = &mut self.players[arrival.player as usize];
         let memory = player.memories.iter().position(|(visit, _)| *visit == arrival.visit);
         let memory = memory.map(|at| player.memories.swap_remove(at).1).unwrap_or_default();
         let connection = match self.rules.connections {
             Connections::Player => player.connection.take(),
-            Connections::Shared => self.idle.pop(),
-            Connections::Fresh => None,
+            Connections::Shared if way == Way::Wire => self.idle.pop(),
+            Connections::Shared | Connections::Fresh => None,
         };
         Hands { connection, memory }
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
-    pub(super) fn begin(&mut self, index: u32, hands: &Hands, now: Duration) -> Result<(), Outcome> {
-        if hands.connection.is_none() {
+    pub(super) fn begin(&mut self, index: u32, hands: &Hands, way: Way, now: Duration) -> Result<(), Outcome> {
+        if way == Way::Wire && hands.connection.is_none() {
             if self.open >= self.rules.most_open {
                 return Err(self.keep_back(now));
             }
@@ -182,7 +173,7 @@ impl Floor {
             self.counts.open_peak = self.counts.open_peak.max(self.open);
         }
         let player = self.arrival(index).player;
-        self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now), tries: 0, between: None });
+        self.players[player as usize].busy = Some(Busy { started: Some(now), way, ..Busy::waiting(index) });
         self.sink.begin();
         Ok(())
     }
@@ -205,7 +196,9 @@ impl Floor {
     /// Connections that would still be open had every act in flight ended at this moment.
     fn would_be_open(&self) -> u64 {
         let waits = |player: &&Standing| {
-            let goes_on = |busy: Busy| busy.started.is_some() && self.course.following(busy.arrival).is_some();
+            let goes_on = |busy: Busy| {
+                busy.started.is_some() && busy.way == Way::Wire && self.course.following(busy.arrival).is_some()
+            };
             player.connection.is_some() || player.busy.is_some_and(goes_on)
         };
         match self.rules.connections {
@@ -234,6 +227,14 @@ impl Floor {
         self.players[player as usize].busy.as_mut()
     }
 
+    /// The update of an act towards the bot was handed over only now.
+    pub(super) fn handed_over(&mut self, index: u32, now: Duration) {
+        // A further try is part of the act that has started already.
+        if let Some(busy) = self.busy_at(index).filter(|busy| busy.tries == 0) {
+            busy.started = Some(now);
+        }
+    }
+
     /// Ends an act, records its sample, and says what the same player does at once: an act that came due meanwhile.
     pub(super) fn end(&mut self, index: u32, hands: Hands, ended: &Ended) -> Option<u32> {
         let arrival = self.arrival(index);
@@ -242,13 +243,14 @@ impl Floor {
         let following = if again { Some(index) } else { self.course.following(index) };
         let player = &mut self.players[arrival.player as usize];
         let begun = player.busy.is_some_and(|busy| busy.started.is_some());
-        let was_open = begun || hands.connection.is_some();
+        let dialled = player.busy.is_some_and(|busy| busy.started.is_some() && busy.way == Way::Wire);
+        let was_open = dialled || hands.connection.is_some();
         player.free = ended.at;
         if !self.course.ends_visit(index) && !hands.memory.is_empty() {
             player.memories.push((arrival.visit, hands.memory));
         }
         let next = following.filter(|next| *next < self.cursor);
-        player.busy = next.map(|arrival| Busy { arrival, started: None, tries: 0, between: None });
+        player.busy = next.map(Busy::waiting);
         let kept = self.keep(arrival.player, hands.connection, following.is_some());
         self.open -= u64::from(was_open && !kept);
         if begun {
@@ -275,7 +277,7 @@ impl Floor {
 
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
     /// sample then.
-    pub(super) fn end_all(&mut self, in_flight: Outcome, now: Duration) {
+    pub(super) fn end_all(&mut self, in_flight: InFlight, now: Duration) {
         let never = Ended { at: now, outcome: Outcome::Abandoned, tries: 0 };
         self.rules.pace = self.rules.pace.ended();
         let busy: Vec<Busy> = self.players.iter().filter_map(|player| player.busy).collect();
@@ -342,8 +344,16 @@ mod tests {
     }
 
     fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
-        let hands = floor.take_hands(index);
-        floor.begin(index, &hands, Duration::ZERO)
+        begin_by(floor, index, Way::Wire)
+    }
+
+    fn begin_by(floor: &mut Floor, index: u32, way: Way) -> Result<(), Outcome> {
+        let hands = floor.take_hands(index, way);
+        floor.begin(index, &hands, way, Duration::ZERO)
+    }
+
+    fn all(outcome: Outcome) -> InFlight {
+        InFlight { wired: outcome, to_bot: outcome }
     }
 
     fn end(floor: &mut Floor, index: u32) -> Option<u32> {
@@ -403,17 +413,26 @@ mod tests {
     }
 
     #[test]
-    fn an_act_cut_between_its_tries_ended_as_the_last_and_one_cut_in_a_try_has_one_more() {
-        let busy = Busy { arrival: 0, started: Some(Duration::ZERO), tries: 2, between: None };
-        let between = Busy { between: Some(Outcome::Status(503)), ..busy };
-        let cut = |busy: Busy, in_flight| {
-            let ended = busy.cut(in_flight);
-            (ended.outcome, ended.tries)
-        };
-        assert_eq!(cut(busy, Outcome::Timeout), (Outcome::Timeout, 3));
-        assert_eq!(cut(between, Outcome::Timeout), (Outcome::Status(503), 2));
-        assert_eq!(cut(between, Outcome::Abandoned), (Outcome::Abandoned, 2));
-        assert_eq!(cut(Busy { started: None, ..busy }, Outcome::Timeout), (Outcome::Abandoned, 0));
+    fn an_act_towards_the_bot_needs_no_connection_and_frees_none() {
+        let mut floor = floor(1);
+        while floor.take_due(Duration::ZERO).is_some() {}
+        assert_eq!(begin(&mut floor, 0), Ok(()));
+        assert_eq!(begin_by(&mut floor, 1, Way::Bot), Ok(()));
+        assert_eq!(end(&mut floor, 1), None);
+        assert_eq!(floor.open, 1);
+        assert_eq!(end(&mut floor, 0), Some(2));
+        assert_eq!((floor.open, floor.counts.open_peak), (0, 1));
+    }
+
+    #[test]
+    fn an_act_towards_the_bot_starts_when_its_update_is_handed_over() {
+        let mut floor = floor(9);
+        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
+        begin_by(&mut floor, 0, Way::Bot).unwrap();
+        floor.handed_over(0, Duration::from_millis(3));
+        let ended = Ended { at: Duration::from_millis(7), outcome: Outcome::Unanswered, tries: 1 };
+        let sample = floor.sample(0, &ended);
+        assert_eq!((sample.lag(), sample.service()), (Duration::from_millis(3), Duration::from_millis(4)));
     }
 
     #[test]
@@ -424,7 +443,7 @@ mod tests {
                 assert_eq!(floor.take_due(Duration::ZERO), Some(index));
                 begin(&mut floor, index).unwrap();
             }
-            floor.end_all(Outcome::Timeout, Duration::from_millis(5));
+            floor.end_all(all(Outcome::Timeout), Duration::from_millis(5));
             assert_eq!(floor.sink.samples(), 3, "{begun} begun");
         }
     }
@@ -443,7 +462,7 @@ mod tests {
         assert_eq!(end(4), (Some(0), 4));
         assert_eq!(end(9), (Some(0), 5));
         assert_eq!(end(10), (None, 5));
-        floor.end_all(Outcome::Timeout, until);
+        floor.end_all(all(Outcome::Timeout), until);
         assert!(floor.is_done());
     }
 
@@ -455,7 +474,7 @@ mod tests {
         while let Some(index) = floor.take_due(Duration::ZERO) {
             begin(&mut floor, index).unwrap();
         }
-        floor.end_all(Outcome::Abandoned, Duration::from_millis(1));
+        floor.end_all(all(Outcome::Abandoned), Duration::from_millis(1));
         assert!(floor.is_done());
     }
 }

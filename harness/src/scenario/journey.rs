@@ -10,7 +10,7 @@ use super::file::{JourneyTable, PlaceTable};
 use super::lists::Lists;
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrivals, Arrive, Journey, Place, Step, answer, arrive, faults, impatience, step};
+use super::{Arrivals, Arrive, Journey, Place, Step, answer, arrive, faults, impatience, step, to_bot};
 
 /// What all journeys have in common.
 pub(super) struct World<'a> {
@@ -71,6 +71,7 @@ fn journey(file: JourneyTable, world: &World<'_>, spot: &Spot<'_>, complaints: &
         let mut step = step::checked(step, on_failure.unwrap_or_default(), &at, &mut captures, complaints);
         step.when = when.and_then(|when| answer::when(&when, &at.key("when"), &steps, complaints));
         step::room_for_init_data(&step, init_data.as_ref(), &at, complaints);
+        to_bot::possible(&step, index == 0, &at, complaints);
         steps.push(step);
     }
     let own = file.arrive.map(|own| arrive::checked(&own, world.scenario, &spot.key("arrive"), complaints));

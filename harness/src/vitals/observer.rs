@@ -14,6 +14,9 @@ use super::probe::Probe;
 use super::processes::Processes;
 use crate::system::Clock;
 
+/// What is said of observations that need somebody who listens.
+const UNPROBED: &str = "inactive: the system is ready once its bot asks for updates, and need not listen anywhere";
+
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
 
@@ -24,6 +27,8 @@ pub struct Subject {
     pub root: u32,
     /// Where the system listens.
     pub port: u16,
+    /// Whether it is to listen there at all: a bot that only asks for its updates is not probed.
+    pub listens: bool,
     /// What the probe asks for: the path of readiness, or `/`.
     pub path: String,
     /// The cores that the system is to stay on.
@@ -61,13 +66,19 @@ impl Observer {
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
         let active = || "active".to_owned();
-        let probe = Probe::start(subject.port, &subject.path, clock);
-        let black_box = probe
-            .as_ref()
-            .map_or_else(|| format!("inactive: no answer to GET {} within 2 s", subject.path), |_| active());
+        let probe = subject.listens.then(|| Probe::start(subject.port, &subject.path, clock)).flatten();
+        let black_box = match &probe {
+            Some(_) => active(),
+            None if subject.listens => format!("inactive: no answer to GET {} within 2 s", subject.path),
+            None => UNPROBED.to_owned(),
+        };
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let listen_queue =
-            queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
+        let queue = queue.map(|queue| subject.listens.then_some(queue));
+        let listen_queue = match &queue {
+            Ok(Some(_)) => active(),
+            Ok(None) => UNPROBED.to_owned(),
+            Err(cause) => format!("inactive: sock_diag said: {cause}"),
+        };
         let processes = || Processes::new(subject.root, subject.system_cores.clone());
         let seen = !processes().tick().pids.is_empty();
         let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
@@ -76,7 +87,7 @@ impl Observer {
         let mut observing = Observing {
             clock,
             processes: processes(),
-            queue: queue.ok(),
+            queue: queue.ok().flatten(),
             gauge,
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,
