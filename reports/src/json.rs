@@ -122,6 +122,7 @@ mod tests {
             &file["telegram"],
             "peak_uploads_at_once worst_second_sends worst_minute_group_sends unmodelled unmatched",
         );
+        has_keys(&file["telegram"], "throttled_by");
         has_keys(&file["deliveries"], "expected delivered late lost duplicated latency_us staleness_ms");
         has_keys(&file["deliveries"]["staleness_ms"], "p50 p99 max");
         has_keys(&file["observations"], "heartbeat black_box proc listen_queue tcp_info cgroup outbound");

@@ -1,5 +1,7 @@
 //! The numbers of a run as tables of text, for every renderer that shows tables: so all show the same.
 
+use std::collections::BTreeMap;
+
 use crate::Value;
 use crate::compare::Comparison;
 use crate::summary::{Act, Summary};
@@ -52,10 +54,11 @@ pub fn budgets(summary: &Summary) -> Table {
 /// All key figures, budgets left out.
 pub fn figures(summary: &Summary) -> Vec<Table> {
     let failures = failures(summary);
-    let retries = retries(summary);
-    let tables =
-        [acts(summary), failures, retries, system(summary), telegram(summary), deliveries(summary), rig(summary)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
+    let telegram = [telegram(summary), throttled_by, unmodelled];
+    let before = [acts(summary), failures, retries(summary), system(summary)];
+    let tables = before.into_iter().chain(telegram).chain([deliveries(summary), rig(summary)]);
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// A comparison, series by series.
@@ -170,6 +173,20 @@ pub(crate) fn telegram(summary: &Summary) -> Table {
     let unmatched = telegram.unmatched.map(|calls| Value::Count(calls).to_string());
     values.extend(unmatched.map(|calls| ("calls that answered no act", calls)));
     Table::of_values("Telegram", &values)
+}
+
+/// Only the rules that were broken.
+pub(crate) fn throttled_by(summary: &Summary) -> Table {
+    Table::new("429s by the rule that was broken", &["rule", "calls"], counted(&summary.telegram.throttled_by))
+}
+
+/// Real methods that the stub does not model.
+pub(crate) fn unmodelled(summary: &Summary) -> Table {
+    Table::new("Answered by their declared type alone", &["method", "calls"], counted(&summary.telegram.unmodelled))
+}
+
+fn counted(counts: &BTreeMap<String, u64>) -> Vec<Vec<String>> {
+    counts.iter().map(|(name, count)| vec![name.clone(), Value::Count(*count).to_string()]).collect()
 }
 
 pub(crate) fn deliveries(summary: &Summary) -> Table {

@@ -15,6 +15,7 @@ mod clock;
 mod entities;
 mod faults;
 mod gateway;
+mod ids;
 mod journal;
 mod launch;
 mod limits;

@@ -154,6 +154,7 @@ impl Telegram {
     pub(crate) fn push_update(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
         self.meet(bot);
         self.gateway.note_update(now, bot);
+        methods::note_query(&mut self.world.facts, bot, kind, update);
         self.inboxes.push(now, bot, kind, update)
     }
 

@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 use super::Exit;
 use super::made::Refused;
 use crate::system::port::{PortError, check_free};
+use crate::system::raise_open_files;
 
 /// Run the stub of Telegram alone, until Ctrl-C.
 #[derive(Debug, clap::Args)]
@@ -48,6 +49,8 @@ pub(super) fn run(args: &Args) -> Exit {
 #[expect(clippy::disallowed_methods, reason = "the epoch of all times that this stub tells")]
 fn start(args: &Args) -> Result<Stub, Refused> {
     let limits = limits(args)?;
+    raise_open_files()
+        .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?;
     let listener = listen(args.port)?;
     floodrig_stub::start(limits, listener, Instant::now(), args.seed)
         .map_err(|cause| Refused::failed(&format!("could not start the stub: {cause}")))

@@ -6,6 +6,7 @@ mod bad_input;
 mod bench;
 mod bot;
 mod calibration;
+mod crowd;
 mod journeys;
 mod lifecycle;
 mod outcome;

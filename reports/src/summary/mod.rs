@@ -166,6 +166,8 @@ pub struct Telegram {
     pub unmodelled: BTreeMap<String, u64>,
     /// Calls that users see and that answered no act of theirs; `null` where no act is a bot's to answer.
     pub unmatched: Option<u64>,
+    /// Calls answered 429, by the rule that they broke.
+    pub throttled_by: BTreeMap<String, u64>,
 }
 
 /// What became visible in the chats; counts are `null` when no act `shows` anything.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
+use crate::world::Facts;
 
 pub(super) const METHODS: Family = &[
     ("answerCallbackQuery", answer_callback_query),
@@ -20,11 +21,26 @@ const LONGEST_NOTIFICATION: usize = 200;
 const MOST_RESULTS: usize = 50;
 const TOO_OLD: &str = "query is too old and response timeout expired or query ID is invalid";
 
+/// Notes that a bot was asked something, so that it may answer.
+pub(crate) fn note_query(facts: &mut Facts, bot: i64, kind: &str, update: &Value) {
+    if let ("callback_query" | "inline_query", Some(id)) = (kind, update["id"].as_str()) {
+        facts.set(bot, &format!("query/{id}"), &Value::Bool(true));
+    }
+}
+
+/// What nobody asked cannot be answered, nor what was asked so long ago that it is forgotten.
+fn must_have_been_asked(turn: &mut Turn<'_>, id: &str) -> Result<(), Refusal> {
+    let id = turn.call.params.given(id).unwrap_or_default().to_owned();
+    let asked = turn.noted(turn.call.bot, &format!("query/{id}"));
+    asked.map(drop).ok_or_else(|| Refusal::bad_request(TOO_OLD))
+}
+
 /// Not limited by any ceiling (<https://github.com/tdlib/telegram-bot-api/issues/648>).
 fn answer_callback_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     if turn.call.params.text("text").is_some_and(|text| text.chars().count() > LONGEST_NOTIFICATION) {
         return Err(Refusal::bad_request("MESSAGE_TOO_LONG"));
     }
+    must_have_been_asked(turn, "callback_query_id")?;
     answer(turn, "callback_query_id", &["text", "show_alert", "url", "cache_time"])
 }
 
@@ -34,6 +50,7 @@ fn answer_inline_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     if results.len() > MOST_RESULTS {
         return Err(Refusal::bad_request("too many inline query results specified"));
     }
+    must_have_been_asked(turn, "inline_query_id")?;
     answer(turn, "inline_query_id", &["results", "cache_time", "is_personal", "next_offset", "button"])
 }
 
@@ -57,6 +74,6 @@ fn save_prepared_inline_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let result = turn.value("result").filter(Value::is_object);
     let result = result.ok_or_else(|| Refusal::bad_request("can't parse inline query result: expected an Object"))?;
     let id = format!("{:016x}", turn.telegram.chance(1..=i64::MAX));
-    turn.note(turn.call.bot, &format!("prepared/{id}"), &result);
+    turn.note(turn.call.bot, &format!("answer/{id}"), &json!({ "result": result }));
     Done::of(&json!({ "id": id, "expiration_date": turn.date + 86_400 }))
 }

@@ -39,8 +39,8 @@ impl Turn<'_> {
     }
 
     pub(super) fn chat_in(&mut self, parameter: &str) -> Result<Chat, Refusal> {
-        let text =
-            self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request(format!("{parameter} is empty")))?;
+        // Whichever parameter it is: the server says it in the same words of all of them (`check_chat` in `Client.cpp`).
+        let text = self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request("chat_id is empty"))?;
         if let Some(name) = text.strip_prefix('@') {
             return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
         }

@@ -6,6 +6,7 @@
 pub(crate) mod absorbing;
 mod answering;
 mod control;
+mod crowd;
 mod gate;
 mod intake;
 mod polling;
@@ -17,7 +18,8 @@ use std::time::Duration;
 use absorbing::Errands;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::header::CONNECTION;
+use axum::http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -78,6 +80,7 @@ impl Shared {
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
     let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
+    let mut spare = crowd::Spare::at(&listener);
     let mut connections = JoinSet::new();
     connections.spawn(postman::run(shared.clone()));
     loop {
@@ -86,7 +89,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: 
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => drop(connections.spawn(connection(stream, service.clone()))),
                 // Out of handles, most likely: those that end free some.
-                Err(_) => tokio::time::sleep(BREATH).await,
+                Err(_) => spare.turn_away(&listener).await,
             },
             Some(_) = connections.join_next() => {}
         }
@@ -114,9 +117,23 @@ async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
 #[error("a fault was ordered that ends the connection")]
 struct Reset;
 
+/// True when the client wants the connection to end with the answer.
+fn is_last(request: &Request<Incoming>) -> bool {
+    let says = |word: &str| {
+        let said = request.headers().get(CONNECTION).and_then(|value| value.to_str().ok());
+        said.is_some_and(|said| said.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
+    };
+    if request.version() == Version::HTTP_10 { !says("keep-alive") } else { says("close") }
+}
+
 /// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
 async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
-    let response = service.call(request).await.unwrap_or_else(|never| match never {});
+    let ends = is_last(&request);
+    let mut response = service.call(request).await.unwrap_or_else(|never| match never {});
+    if ends {
+        // hyper says for itself that it closes; both together would contradict each other.
+        response.headers_mut().remove(CONNECTION);
+    }
     match response.extensions().get::<Reset>() {
         Some(reset) => Err(*reset),
         None => Ok(response),

@@ -3,7 +3,7 @@
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Serialize, ser};
 
-use super::files::Media;
+use super::files::{Media, MediaKind};
 use super::people::{Chat, ChatKind, User};
 use crate::answer::Json;
 use crate::entities::{Entity, Formatted};
@@ -36,6 +36,16 @@ pub(crate) enum Content {
     },
     /// Anything else: the fields of the message that say it.
     Fields(Fields),
+}
+
+impl Content {
+    /// As what its file was sent, if it has one.
+    pub(crate) fn media_kind(&self) -> Option<MediaKind> {
+        match self {
+            Self::Media { media, .. } => Some(media.kind),
+            Self::Text(_) | Self::Fields(_) => None,
+        }
+    }
 }
 
 impl Message {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by ending")]
 
+mod abuse;
 mod ceilings;
 mod chats;
 mod client;
@@ -9,9 +10,11 @@ mod contents;
 mod control;
 mod crowd;
 mod doors;
+mod effects;
 mod files;
 mod launch;
 mod messages;
+mod pictures;
 mod shape;
 mod shapes;
 mod updates;
