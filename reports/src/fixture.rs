@@ -133,7 +133,7 @@ fn vital(tick: u64) -> Vital {
         hwm_bytes: (21 + tick / 10) * MIB,
         cpu_us: tick * 30_000,
         threads: 3,
-        handles: 25,
+        handles: Some(25),
     };
     Vital {
         at_us: LOAD_FROM_US + tick * 100_000,

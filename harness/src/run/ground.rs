@@ -49,7 +49,7 @@ impl Ground {
         let scenario = &order.scenario;
         Ok(Self {
             epoch,
-            epoch_unix: wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            epoch_unix: since_1970(wall)?,
             clock: Clock::new(epoch),
             plan: Arc::new(plan(scenario)),
             cores: cores::split(&scenario.system.cores, &order.machine)?,
@@ -139,6 +139,13 @@ impl Ground {
     }
 }
 
+/// A clock before 1970 would sign initData that every system has to refuse.
+fn since_1970(wall: SystemTime) -> Result<Duration, RunError> {
+    let says =
+        "this machine's clock says that it is before 1970, and initData signed by it would be stale: set the clock";
+    wall.duration_since(SystemTime::UNIX_EPOCH).map_err(|_| RunError::Failed(says.to_owned()))
+}
+
 /// The rig's threads are pinned; dropped, they may use the whole machine again, as a build should.
 #[derive(Debug)]
 pub(super) struct Pinned<'a> {
@@ -149,5 +156,17 @@ impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         // Only a core that has gone since could refuse it, and then the run that follows says so.
         drop(pin_this_thread(self.machine));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_is_an_error_and_1970_itself_is_not() {
+        let nanosecond = Duration::from_nanos(1);
+        assert!(since_1970(SystemTime::UNIX_EPOCH - nanosecond).is_err());
+        assert_eq!(since_1970(SystemTime::UNIX_EPOCH).ok(), Some(Duration::ZERO));
     }
 }

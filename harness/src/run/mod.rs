@@ -112,7 +112,7 @@ impl Rig<'_> {
         tell(News::Waiting("stopping the system"));
         let stopped = system.stop(self.order.scenario.system.stop_within);
         self.end(stopped.ending, stopped.logs);
-        loaded
+        loaded.map(|seal| Seal { dropped: seal.dropped + stopped.events_dropped, ..seal })
     }
 
     fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {

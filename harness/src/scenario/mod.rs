@@ -7,23 +7,30 @@
 //! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
 
+mod answer;
+mod arrive;
+mod beside;
 mod body;
 mod check;
 mod complaint;
 mod connections;
+mod faults;
 mod file;
 mod heartbeat;
+mod impatience;
 mod journey;
+mod lists;
 mod merge;
 mod number_or_list;
 mod quick;
+mod replay;
 mod schema;
 mod shape;
 mod source;
@@ -31,6 +38,7 @@ mod spot;
 mod step;
 mod system;
 mod template;
+mod think;
 mod to_bot;
 mod words;
 mod world;
@@ -38,12 +46,17 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use answer::{Check, Ended, InAnswer, Must, When};
+pub use arrive::{Arrivals, Arrive};
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
+pub use impatience::{OnFailure, Retry};
 pub use schema::schema;
 pub use source::{Source, Unreadable};
-pub use template::{Piece, Slot, Template};
+pub use template::{Draw, Piece, Pool, Slot, Template};
+pub use think::Think;
 pub use world::world;
 
 /// Reads a scenario from its text, with one of its variants merged in.
@@ -169,12 +182,14 @@ pub enum Ready {
 }
 
 /// Groups and players, and what their network is like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crowd {
     /// How many groups.
     pub groups: u32,
     /// How many players in each.
     pub players_per_group: u32,
+    /// How players arrive for the journeys that share their arrivals.
+    pub arrive: Option<Arrive>,
     /// Whose connections are.
     pub connections: Connections,
     /// How long a handshake may take.
@@ -192,66 +207,14 @@ pub struct Crowd {
 pub struct Journey {
     /// Names it in messages.
     pub name: String,
-    /// How players arrive.
-    pub arrive: Arrive,
+    /// Whose arrivals its visits are.
+    pub arrive: Arrivals,
     /// Where the signed initData goes; nothing: it is not sent.
     pub init_data: Option<Place>,
+    /// Visits with faulty initData.
+    pub faults: Option<Faults>,
     /// The acts, in order.
     pub steps: Vec<Step>,
-}
-
-/// How players arrive.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Arrive {
-    /// Everyone of the crowd once, uniformly at random within this long.
-    Burst {
-        /// The length of the burst.
-        over: Duration,
-    },
-    /// Evenly spaced, players coming round in a seeded order.
-    Constant {
-        /// Arrivals a second.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A Poisson process, players coming round in a seeded order.
-    Poisson {
-        /// Arrivals a second, on average.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A rate that grows or falls linearly.
-    Ramp {
-        /// Arrivals a second at the start.
-        from: f64,
-        /// Arrivals a second at the end.
-        to: f64,
-        /// For how long.
-        over: Duration,
-    },
-}
-
-impl Arrive {
-    /// How long players arrive for.
-    pub fn over(&self) -> Duration {
-        match *self {
-            Self::Burst { over }
-            | Self::Constant { over, .. }
-            | Self::Poisson { over, .. }
-            | Self::Ramp { over, .. } => over,
-        }
-    }
-
-    /// How many visits are to be expected of a crowd of this many players.
-    pub fn visits(&self, players: u64) -> f64 {
-        match *self {
-            Self::Burst { .. } => players as f64,
-            Self::Constant { rate, over } | Self::Poisson { rate, over } => rate * over.as_secs_f64(),
-            Self::Ramp { from, to, over } => f64::midpoint(from, to) * over.as_secs_f64(),
-        }
-    }
 }
 
 /// Where the signed initData goes.
@@ -277,11 +240,17 @@ pub struct Step {
     /// How many times it is done.
     pub repeat: u16,
     /// How long the player thinks before each time.
-    pub think: RangeInclusive<Duration>,
-    /// Values kept from the answer: a name for later templates, and a JSON pointer.
-    pub capture: BTreeMap<String, String>,
+    pub think: Think,
+    /// It is done only when this holds.
+    pub when: Option<When>,
+    /// Values kept from the answer: a name for later templates, and where they stand.
+    pub capture: BTreeMap<String, InAnswer>,
+    /// What must hold of the answer.
+    pub check: Vec<Check>,
     /// The statuses that count as success; empty: any 2xx.
     pub expect_status: Vec<u16>,
+    /// What the player does when it fails.
+    pub on_failure: OnFailure,
     /// What its effect shows in a chat.
     pub shows: Option<Shows>,
 }

@@ -1,5 +1,7 @@
 //! The scenario room as a whole: what parses, and into what.
 
+mod journeys;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -127,7 +129,7 @@ fn what_is_not_said_has_its_documented_default() {
     assert_eq!((&system.cores, &system.ready, system.port), (&Cores::Count(1), &Ready::Accepts, None));
     assert_eq!((crowd.connect_timeout, crowd.timeout, crowd.settle), (seconds(10), seconds(30), seconds(30)));
     assert_eq!(crowd.start_param.pieces, [Piece::Slot(Slot::ChatId)]);
-    assert_eq!((step.repeat, &step.think), (1, &(Duration::ZERO..=Duration::ZERO)));
+    assert_eq!((step.repeat, &step.think), (1, &Think::default()));
     assert_eq!((scenario.telegram, scenario.budgets), (Limits::default(), Budgets::default()));
     assert_eq!(scenario.journeys[0].init_data, None);
 }
@@ -267,7 +269,7 @@ fn the_longest_thinking_of_a_day_passes_and_one_second_more_does_not() {
 fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let quick = shipped("rollover.toml", Some("after")).quick();
     assert_eq!((quick.crowd.groups, quick.crowd.players_per_group), (50, 10));
-    assert_eq!(quick.journeys[0].arrive, Arrive::Burst { over: Duration::from_secs(15) });
+    assert_eq!(quick.journeys[0].arrive, Arrivals::Own(Arrive::Burst { over: Duration::from_secs(15) }));
     let repeats: Vec<u16> = quick.journeys[0].steps.iter().map(|step| step.repeat).collect();
     assert_eq!(repeats, [1, 3]);
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);

@@ -7,6 +7,7 @@ mod bench;
 mod bot;
 mod calibration;
 mod crowd;
+mod journeys;
 mod lifecycle;
 mod outcome;
 mod rig;

@@ -39,7 +39,8 @@ pub struct PidVital {
     /// CPU time so far, user and system, its reaped children left out.
     pub cpu_us: u64,
     pub threads: u64,
-    pub handles: u64,
+    /// Nothing: it runs as another user, who alone may count them.
+    pub handles: Option<u64>,
 }
 
 /// What the black-box probe found over the whole run, written once at its end: ticks see only what hangs at that instant.

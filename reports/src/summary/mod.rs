@@ -59,6 +59,10 @@ pub struct Act {
     pub late_connect: u64,
     /// Refused + reset + connect timeout + closed + timeout.
     pub unserved: u64,
+    /// Of the skipped ones, those whose player had left over an act that failed.
+    pub left: u64,
+    /// Requests sent, retries included.
+    pub requests: u64,
     /// Requests per planned act.
     pub amplification: Option<f64>,
     /// Successes a second, over the length of the load.
