@@ -187,6 +187,7 @@ fn observations() -> Observations {
         cgroup: alone(),
         outbound: alone(),
         deliveries: alone(),
+        calls: alone(),
     }
 }
 

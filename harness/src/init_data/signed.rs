@@ -43,8 +43,8 @@ struct Shared {
 struct Pen {
     keys: Keys,
     start_param: Template,
-    /// By journey: whether its visits carry initData at all.
-    journeys: Vec<bool>,
+    /// By visit: whether anybody goes through it, and with initData.
+    carried: Vec<bool>,
     /// The start of the load, since 1970.
     load_from: Duration,
 }
@@ -60,7 +60,7 @@ impl Signed {
         let pen = Pen {
             keys: Keys::of_bot(bot_token),
             start_param: scenario.crowd.start_param.clone(),
-            journeys: scenario.journeys.iter().map(|journey| journey.init_data.is_some()).collect(),
+            carried: carried(scenario, plan),
             load_from,
         };
         if let Some(player) = plan.players.first() {
@@ -86,6 +86,16 @@ impl Signed {
     }
 }
 
+/// A visit of which the plan has no act, since it is another shard's, needs no initData.
+fn carried(scenario: &Scenario, plan: &Plan) -> Vec<bool> {
+    let mut carried = vec![false; plan.visits.len()];
+    for arrival in &plan.arrivals {
+        let visit = &plan.visits[arrival.visit as usize];
+        carried[arrival.visit as usize] = scenario.journeys[usize::from(visit.journey)].init_data.is_some();
+    }
+    carried
+}
+
 impl Drop for Signed {
     /// A panic of the thread has been printed by then, and its visits stay unsigned.
     fn drop(&mut self) {
@@ -106,11 +116,11 @@ impl Shared {
     }
 
     fn sign_all(&self, pen: &Pen) {
-        for (visit, slot) in self.plan.visits.iter().zip(&self.slots) {
+        for ((visit, slot), carried) in self.plan.visits.iter().zip(&self.slots).zip(&pen.carried) {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            if pen.journeys[usize::from(visit.journey)] {
+            if *carried {
                 let text = pen.sign(visit, &self.plan.players[visit.player as usize]);
                 slot.get_or_init(|| text.into_boxed_str());
             }

@@ -10,6 +10,7 @@ mod crowd;
 mod marker;
 mod names;
 mod openings;
+mod part;
 mod walk;
 mod words;
 

@@ -8,19 +8,18 @@ use std::time::Duration;
 use floodrig_reports::recording::{Outcome, Row, Sample};
 
 use super::Rig;
-use super::load::target;
 use super::trouble::Trouble;
+use super::under_test::UnderTest;
 use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
-use crate::system::System;
 
 /// How far ahead the pre-flight's acts are planned, so that they are signed by then.
 const LEAD: Duration = Duration::from_millis(50);
 
 /// Does the first act of every journey once.
-pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
+pub(super) fn check(rig: &Rig<'_>, system: &UnderTest) -> Result<(), Trouble> {
     let ground = rig.ground;
     let plan = Arc::new(first_acts(&ground.plan));
     let load_from = ground.clock.now() + LEAD;
@@ -33,7 +32,7 @@ pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
         scenario: Arc::clone(&rig.order.scenario),
         plan,
         pace: Pace::Planned,
-        target: target(ground.port),
+        target: ground.target.clone(),
         bot_token: ground.bot_token.to_owned(),
         signed: Arc::new(signed),
         epoch: ground.epoch,
@@ -63,7 +62,7 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
-fn explain(rig: &Rig<'_>, system: &System, sample: &Sample) -> Trouble {
+fn explain(rig: &Rig<'_>, system: &UnderTest, sample: &Sample) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
         Outcome::Status(status @ (401 | 403)) => format!(

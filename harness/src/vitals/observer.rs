@@ -1,5 +1,6 @@
 //! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,6 +13,7 @@ use super::listen::ListenQueue;
 use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::Processes;
+use crate::keeper::Tree;
 use crate::system::Clock;
 
 /// Ten rows a second.
@@ -20,10 +22,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// What is observed.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The process below which all of the system lives.
-    pub root: u32,
-    /// Where the system listens.
-    pub port: u16,
+    /// The system's processes, or why they are not watched.
+    pub tree: Result<Tree, String>,
+    /// Where the system listens, or why it is not watched there.
+    pub address: Result<SocketAddr, String>,
     /// What the probe asks for: the path of readiness, or `/`.
     pub path: String,
     /// The cores that the system is to stay on.
@@ -56,27 +58,52 @@ pub struct Observed {
     pub dropped: u64,
 }
 
+impl Subject {
+    fn probe(&self, clock: Clock) -> Result<Probe, String> {
+        let probe = Probe::start(self.address.clone()?, &self.path, clock);
+        probe.ok_or_else(|| format!("no answer to GET {} within 2 s", self.path))
+    }
+
+    /// The kernel shows the queues of this machine alone.
+    fn listen_queue(&self) -> Result<ListenQueue, String> {
+        let address = self.address.clone()?;
+        if !address.ip().is_loopback() {
+            return Err("the system is on another machine".to_owned());
+        }
+        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.depth().map(|_| queue));
+        queue.map_err(|cause| format!("sock_diag said: {cause}"))
+    }
+
+    fn tree(&self) -> Result<Tree, String> {
+        let tree = self.tree.clone()?;
+        let seen = !Processes::new(Some(tree), self.system_cores.clone()).tick().pids.is_empty();
+        if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
+    }
+}
+
+/// An observation in words.
+fn standing<T>(observation: &Result<T, String>) -> String {
+    match observation {
+        Ok(_) => "active".to_owned(),
+        Err(why) => format!("inactive: {why}"),
+    }
+}
+
 impl Observer {
     /// Starts observing a system that is ready. Its threads inherit the caller's cores.
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
-        let active = || "active".to_owned();
-        let probe = Probe::start(subject.port, &subject.path, clock);
-        let black_box = probe
-            .as_ref()
-            .map_or_else(|| format!("inactive: no answer to GET {} within 2 s", subject.path), |_| active());
-        let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let listen_queue =
-            queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
-        let processes = || Processes::new(subject.root, subject.system_cores.clone());
-        let seen = !processes().tick().pids.is_empty();
-        let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
+        let probe = subject.probe(clock);
+        let queue = subject.listen_queue();
+        let tree = subject.tree();
+        let (black_box, listen_queue, proc) = (standing(&probe), standing(&queue), standing(&tree));
+        let (probe, queue) = (probe.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let mut observing = Observing {
             clock,
-            processes: processes(),
-            queue: queue.ok(),
+            processes: Processes::new(tree.ok(), subject.system_cores),
+            queue,
             gauge,
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,

@@ -8,4 +8,6 @@ mod calibration;
 mod lifecycle;
 mod outcome;
 mod rig;
+mod shards;
 mod stub;
+mod system;

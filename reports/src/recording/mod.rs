@@ -10,6 +10,7 @@ mod header;
 mod histogram;
 mod interval;
 mod outcome;
+mod shard;
 mod telegram;
 mod vital;
 
@@ -19,6 +20,7 @@ pub use header::{Calibration, Cores, Header, How, Machine, Observations, Version
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
+pub use shard::{Part, Shard};
 pub use telegram::{CallInterval, MethodCounts};
 pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Stall, Vital};
 

@@ -1,0 +1,97 @@
+//! The system of a run: one that the rig has started and will stop, or one that it found running and leaves so.
+
+use std::time::Duration;
+
+use floodrig_reports::recording::{Ending, Logs};
+
+use super::trouble::Trouble;
+use super::{Order, Running};
+use crate::keeper::Tree;
+use crate::stop::Stop;
+use crate::system::cores::{self, Pinning};
+use crate::system::{Attached, Clock, NotThere, Stopped, System};
+
+/// The system under test.
+pub(super) enum UnderTest {
+    /// Started by this rig.
+    Started(System),
+    /// Found running.
+    Attached(Attached),
+}
+
+/// What is left to say of a system at the end of a run.
+pub(super) struct Last {
+    /// How it ended; nothing: it goes on.
+    pub(super) ending: Option<Ending>,
+    /// What it logged; nothing: its output is not the rig's to read.
+    pub(super) logs: Option<Logs>,
+}
+
+impl UnderTest {
+    /// Attaches to one that runs already, or is about to.
+    pub(super) fn attach(
+        order: &Order,
+        running: &Running,
+        advice: &str,
+        clock: Clock,
+        stop: &Stop,
+    ) -> Result<Self, Trouble> {
+        let system = &order.scenario.system;
+        let wait = (clock, system.ready_within);
+        let found = Attached::find(running.target.address, running.pid, &system.ready, wait, &stop.flag());
+        found.map(Self::Attached).map_err(|cause| match cause {
+            NotThere::Interrupted => Trouble::Interrupted,
+            NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),
+        })
+    }
+
+    /// From its start to its readiness, when this rig saw both.
+    pub(super) fn ready_after(&self) -> Option<Duration> {
+        match self {
+            Self::Started(system) => Some(system.ready_after()),
+            Self::Attached(_) => None,
+        }
+    }
+
+    /// Its processes, or why they are not watched.
+    pub(super) fn tree(&self) -> Result<Tree, String> {
+        match self {
+            Self::Started(system) => Ok(Tree::Below(system.root())),
+            Self::Attached(attached) => {
+                attached.tree().ok_or_else(|| "the system was not started here, and its pid is not known".to_owned())
+            }
+        }
+    }
+
+    /// Whether it has ended by itself.
+    pub(super) fn is_gone(&self) -> bool {
+        match self {
+            Self::Started(system) => system.death().is_some(),
+            Self::Attached(attached) => attached.is_gone(),
+        }
+    }
+
+    /// The last lines on its stderr, where they are the rig's to read.
+    pub(super) fn stderr_tail(&self) -> Vec<String> {
+        match self {
+            Self::Started(system) => system.stderr_tail(),
+            Self::Attached(_) => Vec::new(),
+        }
+    }
+
+    /// Where its threads are, against where they should be; nothing: nobody can tell.
+    pub(super) fn pinning(&self, system: &[u32]) -> Option<Pinning> {
+        self.tree().ok().map(|tree| cores::verify(tree, system))
+    }
+
+    /// Stops what this rig has started.
+    pub(super) fn end(self, within: Duration, now: Duration) -> Last {
+        match self {
+            Self::Started(system) => {
+                let Stopped { ending, logs } = system.stop(within);
+                Last { ending: Some(ending), logs: Some(logs) }
+            }
+            Self::Attached(attached) => Last { ending: attached.ending(now), logs: None },
+        }
+    }
+}
