@@ -150,6 +150,8 @@ impl Pen {
 
 #[cfg(test)]
 mod tests {
+    use floodrig_reports::recording::Shard;
+
     use super::*;
     use crate::plan::by_hand::{SECOND, story};
     use crate::plan::plan;
@@ -188,6 +190,17 @@ mod tests {
             let auth_date = (LOAD_FROM + visit.at).as_secs();
             let expected = sign(player, &Launch { start_param: &start_param, auth_date }, &Keys::of_bot(TOKEN));
             assert_eq!(signed.get(number), (visit.journey == 0).then_some(&*expected));
+        }
+    }
+
+    #[test]
+    fn a_shard_signs_for_its_own_players_alone() {
+        let (scenario, shard) = (scenario(), Shard { number: 2, of: 3 });
+        let plan = Arc::new(plan(&scenario).part(shard));
+        let signed = Signed::start(&scenario, &plan, TOKEN, LOAD_FROM).unwrap();
+        assert!(signed.wait(last(&plan), PATIENCE));
+        for (number, visit) in (0..).zip(&plan.visits) {
+            assert_eq!(signed.get(number).is_some(), visit.journey == 0 && shard.holds(visit.player));
         }
     }
 

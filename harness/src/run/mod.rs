@@ -90,7 +90,7 @@ impl Rig<'_> {
         };
         tell(News::Waiting(&format!("waiting for the system at {}", running.target.host)));
         let advice = self.ground.advice(telegram.url().as_deref());
-        let found = UnderTest::attach(self.order, running, &advice, self.ground.clock, self.stop);
+        let found = UnderTest::attach(self, running, &advice);
         let system = found.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(&format!("attached to the system at {}; {advice}", running.target.host)));
         Ok(system)

@@ -5,11 +5,10 @@ use std::time::Duration;
 use floodrig_reports::recording::{Ending, Logs};
 
 use super::trouble::Trouble;
-use super::{Order, Running};
+use super::{Rig, Running};
 use crate::keeper::Tree;
-use crate::stop::Stop;
 use crate::system::cores::{self, Pinning};
-use crate::system::{Attached, Clock, NotThere, Stopped, System};
+use crate::system::{Attached, NotThere, Stopped, System};
 
 /// The system under test.
 pub(super) enum UnderTest {
@@ -28,17 +27,13 @@ pub(super) struct Last {
 }
 
 impl UnderTest {
-    /// Attaches to one that runs already, or is about to.
-    pub(super) fn attach(
-        order: &Order,
-        running: &Running,
-        advice: &str,
-        clock: Clock,
-        stop: &Stop,
-    ) -> Result<Self, Trouble> {
-        let system = &order.scenario.system;
-        let wait = (clock, system.ready_within);
-        let found = Attached::find(running.target.address, running.pid, &system.ready, wait, &stop.flag());
+    /// Attaches to one that runs already, or that the first shard is about to build and start: it has until the load
+    /// begins.
+    pub(super) fn attach(rig: &Rig<'_>, running: &Running, advice: &str) -> Result<Self, Trouble> {
+        let (system, ground) = (&rig.order.scenario.system, rig.ground);
+        let to_start = ground.start_at.map(|start| start.saturating_sub(ground.clock.now()));
+        let wait = (ground.clock, system.ready_within.max(to_start.unwrap_or_default()));
+        let found = Attached::find(running.target.address, running.pid, &system.ready, wait, &rig.stop.flag());
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,
             NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),
@@ -81,7 +76,10 @@ impl UnderTest {
 
     /// Where its threads are, against where they should be; nothing: nobody can tell.
     pub(super) fn pinning(&self, system: &[u32]) -> Option<Pinning> {
-        self.tree().ok().map(|tree| cores::verify(tree, system))
+        match self {
+            Self::Started(started) => Some(started.verify_cores(system)),
+            Self::Attached(attached) => attached.tree().map(|tree| cores::verify(tree, system)),
+        }
     }
 
     /// Stops what this rig has started.
