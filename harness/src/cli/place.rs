@@ -7,7 +7,7 @@ use floodrig_reports::recording::Shard;
 use jiff::Timestamp;
 
 use super::made::Refused;
-use crate::run::{Places, Running, StubAt};
+use crate::run::{Places, Running, StubAt, is_spoken_to};
 use crate::scenario::{Attach, Scenario};
 use crate::url::Url;
 
@@ -70,7 +70,12 @@ impl Args {
             let says = format!("shard {shard} does not start the system, so it has to know where that is");
             return Err(usage(&says, "add --target URL: shard 1 says the port, or set `system.port`"));
         }
-        Ok(Places { shard: self.shard, start_at: self.start(), attach, stub: self.stub()? })
+        let stub = self.stub()?;
+        if matches!(stub, StubAt::Elsewhere(_)) && is_spoken_to(scenario) {
+            let says = "acts towards the bot go through the stub, and here that is another rig's";
+            return Err(usage(says, "leave them to a run of one rig with a stub of its own"));
+        }
+        Ok(Places { shard: self.shard, start_at: self.start(), attach, stub })
     }
 
     fn start(&self) -> Option<Duration> {

@@ -15,8 +15,9 @@ use crate::exchange::{Ask, Endpoint, Exchanged, Timer, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
+use super::bot::{Bot, BotSide};
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands, Rules};
+use super::floor::{Ended, Floor, Hands, InFlight, Rules, Way};
 use super::handles::most_open;
 use super::judge::{Accepted, judge, wants};
 use super::request::Requests;
@@ -30,6 +31,10 @@ pub(super) struct Desk {
     pub(super) floor: RefCell<Floor>,
     /// Told when the last planned act has ended.
     pub(super) done: Notify,
+    /// Where acts towards the bot go.
+    pub(super) bot: Option<Bot>,
+    /// How long an answer may take.
+    pub(super) patience: Duration,
     requests: Requests,
     wire: Wire,
     target: IpAddr,
@@ -55,6 +60,8 @@ impl Desk {
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
             done: Notify::new(),
+            bot: job.crowd.map(Bot::new),
+            patience: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
             target: job.target.address.ip(),
@@ -81,7 +88,16 @@ impl Desk {
 
     /// Gives every act that has not ended its sample.
     pub(super) fn end_all(&self, in_flight: Outcome) {
-        self.floor.borrow_mut().end_all(in_flight, self.clock.now());
+        let to_bot = match (&self.bot, in_flight) {
+            (Some(bot), Outcome::Timeout) => bot.unanswered(),
+            _ => in_flight,
+        };
+        self.floor.borrow_mut().end_all(InFlight { wired: in_flight, to_bot }, self.clock.now());
+    }
+
+    /// What is known of the acts towards the bot beside their samples.
+    pub(super) fn bot_side(&self) -> BotSide {
+        self.bot.as_ref().map(Bot::side).unwrap_or_default()
     }
 
     /// Effects that nobody was told of because the queue was full.
@@ -92,9 +108,13 @@ impl Desk {
     /// Performs one act and says what the same player does next.
     async fn act(self: &Rc<Self>, index: u32, timer: Pin<&mut Timer>) -> Option<u32> {
         let arrival = &self.plan.arrivals[index as usize];
-        let mut hands = self.floor.borrow_mut().take_hands(index);
+        let way = self.requests.way(arrival.act);
+        let mut hands = self.floor.borrow_mut().take_hands(index, way);
         let ended = match self.begin(arrival, index, &hands) {
-            Ok(()) => self.exchange(arrival, &mut hands, timer).await,
+            Ok(()) => match way {
+                Way::Wire => self.exchange(arrival, &mut hands, timer).await,
+                Way::Bot => self.talk(arrival, index, &mut hands).await,
+            },
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -110,10 +130,20 @@ impl Desk {
     }
 
     fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<(), Outcome> {
-        match self.requests.obstacle(arrival, &hands.captured) {
-            Some(obstacle) => Err(obstacle),
-            None => self.floor.borrow_mut().begin(index, hands, self.clock.now()),
+        if let Some(obstacle) = self.requests.obstacle(arrival, &hands.captured) {
+            return Err(obstacle);
         }
+        let way = self.requests.way(arrival.act);
+        self.floor.borrow_mut().begin(index, hands, way, self.clock.now())
+    }
+
+    async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {
+        let (place, gesture) = self.requests.gesture(arrival, &hands.captured);
+        let ended = self.gesture(index, place, gesture).await;
+        if matches!(ended.outcome, Outcome::Ok { .. }) {
+            self.follow(arrival, hands, Accepted::default(), ended.at);
+        }
+        ended
     }
 
     async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {

@@ -122,6 +122,7 @@ impl Load {
             epoch: Instant::now(),
             load_from,
             stop: Arc::clone(&self.stop),
+            crowd: None,
             expected: self.expected.clone(),
             sink,
         });
@@ -326,7 +327,7 @@ fn capturing(act: &str) -> Step {
 
 fn using(act: &str) -> Step {
     let mut step = get(act);
-    let Does::Request(request) = &mut step.does;
+    let Does::Request(request) = &mut step.does else { panic!("a request") };
     request.body = Some(Body::Text(Template { pieces: vec![Piece::Slot(Slot::Captured("token".to_owned()))] }));
     step
 }

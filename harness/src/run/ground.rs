@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use floodrig_reports::recording::{Cores, Shard};
 
+use super::telegram::Telegram;
 use super::trouble::RunError;
 use super::under_test::UnderTest;
 use super::{News, Order};
@@ -90,17 +91,18 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str) -> Launch {
+    pub(super) fn launch(&self, scenario: &Scenario, telegram: &Telegram) -> Launch {
         let system = &scenario.system;
         Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
-            env: self.environment(scenario, stub_url),
+            env: self.environment(scenario, &telegram.url().unwrap_or_default()),
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
             ready: system.ready.clone(),
+            stub: telegram.stub().cloned(),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
         }

@@ -13,7 +13,7 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer, header};
+use super::{Live, News, Rig, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -53,6 +53,7 @@ pub(super) fn load(
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
+    telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, &driven));
     let settled = settle(rig, watching.as_ref(), system, || teller.tell("settle", tell));
     let watched = watching.map(Watching::finish).transpose();
     let watched =
@@ -76,16 +77,25 @@ fn note_capped(rig: &Rig<'_>, driven: &Driven) {
     }
 }
 
+/// A bot that only asks for its updates is not probed.
+fn listens(ready: &Ready) -> Result<(), String> {
+    match ready {
+        Ready::Accepts | Ready::Path(_) => Ok(()),
+        Ready::Bot => Err("the system is ready once its bot asks for updates, and need not listen anywhere".to_owned()),
+    }
+}
+
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
 fn observe(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Observer {
     let ground = rig.ground;
     let here = if rig.order.places.observes() { Ok(()) } else { Err("the first shard observes".to_owned()) };
     let subject = Subject {
         tree: here.clone().and_then(|()| system.tree()),
-        address: here.map(|()| ground.target.address),
+        address: here.and_then(|()| listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
         path: match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
             Ready::Accepts => "/".to_owned(),
+            Ready::Bot => String::new(),
         },
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
@@ -117,6 +127,7 @@ fn prepare(
         epoch: ground.epoch,
         load_from,
         stop: rig.stop.flag(),
+        crowd: bot::crowd(rig, telegram.stub(), &ground.plan)?,
         expected: watching.is_some().then_some(show),
         sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress)),
     };
@@ -169,7 +180,7 @@ fn settle(rig: &Rig<'_>, watching: Option<&Watching>, system: &UnderTest, mut te
     settled
 }
 
-fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {
+pub(super) fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {
     rig.write(Row::Event(Event { at_us: micros(at), kind, text: text.to_owned() }));
 }
 

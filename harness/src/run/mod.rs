@@ -2,6 +2,7 @@
 //!
 //! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
 
+mod bot;
 mod calibrated;
 mod ground;
 mod header;
@@ -20,6 +21,7 @@ use std::sync::mpsc::SyncSender;
 
 use floodrig_reports::recording::{Calibration, FILE_NAME, Header, Row, Seal};
 
+pub use bot::is_spoken_to;
 pub use news::{Live, News, Speedometer};
 pub use order::{Order, Places, Running, StubAt};
 pub use trouble::RunError;
@@ -29,6 +31,7 @@ use self::telegram::Telegram;
 use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder};
+use crate::scenario::Ready;
 use crate::stop::Stop;
 use crate::system::{StartError, System, Watch};
 
@@ -90,20 +93,24 @@ impl Rig<'_> {
         };
         tell(News::Waiting(&format!("waiting for the system at {}", running.target.host)));
         let advice = self.ground.advice(telegram.url().as_deref());
-        let found = UnderTest::attach(self, running, &advice);
+        let found = UnderTest::attach(self, telegram, running, &advice);
         let system = found.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(&format!("attached to the system at {}; {advice}", running.target.host)));
         Ok(system)
     }
 
     fn start_system(&self, telegram: &Telegram, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
-        let launch = self.ground.launch(&self.order.scenario, &telegram.url().unwrap_or_default());
+        let launch = self.ground.launch(&self.order.scenario, telegram);
         let in_flight = self.progress.in_flight_count();
         let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
         let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
-        tell(News::Fact(&format!("system up on port {} after {after:.1?}, pid {}", launch.port, system.pid())));
+        let up = match self.order.scenario.system.ready {
+            Ready::Bot => "bot up and asking for updates".to_owned(),
+            Ready::Accepts | Ready::Path(_) => format!("system up on port {}", launch.port),
+        };
+        tell(News::Fact(&format!("{up} after {after:.1?}, pid {}", system.pid())));
         Ok(system)
     }
 
@@ -125,11 +132,11 @@ impl Rig<'_> {
     ) -> Result<Seal, Trouble> {
         header.ready_after_ms = system.ready_after().map(|after| after.as_millis() as u64);
         header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
-        if let Err(refused) = preflight::check(self, system).and_then(|()| self.in_time()) {
+        if let Err(refused) = preflight::check(self, telegram, system).and_then(|()| self.in_time()) {
             self.without_load(header, telegram);
             return Err(refused);
         }
-        tell(News::Fact("pre-flight: a signed player was accepted"));
+        tell(News::Fact(bot::passed(&self.order.scenario)));
         load::load(self, header, telegram, system, tell)
     }
 

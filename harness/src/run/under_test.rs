@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, Logs};
 
+use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::{Rig, Running};
 use crate::keeper::Tree;
 use crate::system::cores::{self, Pinning};
-use crate::system::{Attached, NotThere, Stopped, System};
+use crate::system::{Attached, NotThere, Sought, Stopped, System};
 
 /// The system under test.
 pub(super) enum UnderTest {
@@ -29,11 +30,13 @@ pub(super) struct Last {
 impl UnderTest {
     /// Attaches to one that runs already, or that the first shard is about to build and start: it has until the load
     /// begins.
-    pub(super) fn attach(rig: &Rig<'_>, running: &Running, advice: &str) -> Result<Self, Trouble> {
+    pub(super) fn attach(rig: &Rig<'_>, telegram: &Telegram, running: &Running, advice: &str) -> Result<Self, Trouble> {
         let (system, ground) = (&rig.order.scenario.system, rig.ground);
         let to_start = ground.start_at.map(|start| start.saturating_sub(ground.clock.now()));
         let wait = (ground.clock, system.ready_within.max(to_start.unwrap_or_default()));
-        let found = Attached::find(running.target.address, running.pid, &system.ready, wait, &rig.stop.flag());
+        let (address, stub) = (running.target.address, telegram.stub().map(|stub| &**stub));
+        let sought = Sought { address, pid: running.pid, ready: &system.ready, stub };
+        let found = Attached::find(&sought, wait, &rig.stop.flag());
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,
             NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),

@@ -80,7 +80,8 @@ pub(super) struct SystemTable {
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
     pub(super) port: Option<u16>,
-    /// A path that is answered 2xx once it is ready; by default it is ready once it accepts a connection.
+    /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
+    /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
     pub(super) ready: Option<String>,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
@@ -108,7 +109,7 @@ pub(super) struct CrowdTable {
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) connect_timeout: Duration,
-    /// How long an answer may take once connected.
+    /// How long an answer may take once connected, or the bot's once it could have the update.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) timeout: Duration,
@@ -205,7 +206,7 @@ pub(super) enum PlaceTable {
     Field(String),
 }
 
-/// One act: exactly one of `get`, `post`, `put`, `patch` and `delete`, and what goes with it.
+/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `says` and `taps`, and what goes with it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "Step")]
@@ -222,6 +223,13 @@ pub(super) struct StepTable {
     pub(super) patch: Option<String>,
     /// DELETE this path.
     pub(super) delete: Option<String>,
+    /// Write this to the bot; a command is a text that begins with a slash, such as `/start`.
+    pub(super) says: Option<String>,
+    /// Tap the button of this label or callback data, on the last message with a keyboard that the bot sent.
+    pub(super) taps: Option<String>,
+    /// Where it is said or tapped; by default in the player's private chat with the bot.
+    #[serde(rename = "in")]
+    pub(super) place: Option<ChatWord>,
     /// Headers by name.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
@@ -244,6 +252,17 @@ pub(super) struct StepTable {
     pub(super) expect_status: Option<NumberOrList>,
     /// What its effect shows in a chat.
     pub(super) shows: Option<ShowsTable>,
+}
+
+/// A chat of a player.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`private` or `group`")]
+#[schemars(rename = "Chat")]
+pub(super) enum ChatWord {
+    /// Their own with the bot.
+    Private,
+    /// Their group.
+    Group,
 }
 
 /// What an act's effect shows in a chat: a marker, a version, or, with neither, any accepted call.

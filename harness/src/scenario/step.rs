@@ -9,7 +9,7 @@ use super::file::{ShowsTable, StepTable};
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Does, Place, Request, Shows, Sign, Step};
+use super::{Body, Does, Place, Request, Shows, Sign, Step, to_bot};
 
 /// Checks a step, and adds what it captures.
 pub(super) fn checked(
@@ -21,14 +21,19 @@ pub(super) fn checked(
     if file.repeat == 0 {
         complaints.push(spot.key("repeat").complain("never done", "write at least 1, or drop the step"));
     }
-    let request = request(&file, spot, captures, complaints);
+    let before = complaints.len();
+    let does = match to_bot::checked(&file, spot, captures, complaints) {
+        Some(to_bot) => Does::Bot(to_bot),
+        None if complaints.len() > before => Does::Request(Request::default()),
+        None => Does::Request(request(&file, spot, captures, complaints)),
+    };
     for (name, pointer) in &file.capture {
         capture(name, pointer, &spot.key("capture").key(name), complaints);
     }
     captures.so_far.extend(file.capture.keys().filter(|name| !template::is_taken(name)).cloned());
     Step {
         act: file.act,
-        does: Does::Request(request),
+        does,
         repeat: file.repeat,
         think: file.think.map_or(Duration::ZERO..=Duration::ZERO, |think| think.0),
         capture: file.capture,
@@ -50,8 +55,8 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
     let (key, path) = match given.as_slice() {
         [one] => *one,
         [] => {
-            let help = "add `get`, `post`, `put`, `patch` or `delete` with a path";
-            complaints.push(spot.key("act").complain("this step sends nothing", help));
+            let help = "add `get`, `post`, `put`, `patch` or `delete` with a path, or `says` or `taps` for the bot";
+            complaints.push(spot.key("act").complain("this step does nothing", help));
             ("get", "/")
         }
         [first, .., last] => {
@@ -222,7 +227,7 @@ pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot
 }
 
 fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let Does::Request(request) = &step.does;
+    let Does::Request(request) = &step.does else { return };
     let Some(Body::Json(_)) = request.body else {
         let says = format!("initData goes into the field `{field}`, and this step has no JSON body");
         complaints.push(spot.key("act").complain(says, "add `json = {}`, or say another `init_data`"));

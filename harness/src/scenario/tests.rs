@@ -68,7 +68,7 @@ fn step(written: &str) -> Step {
 }
 
 fn request(step: &Step) -> &Request {
-    let Does::Request(request) = &step.does;
+    let Does::Request(request) = &step.does else { panic!("a request") };
     request
 }
 
@@ -197,6 +197,43 @@ fn a_captured_value_serves_later_steps_and_the_same_steps_effect() {
     assert_eq!(request(&steps[1]).path.pieces, [text("/"), captured]);
     let complaints = with_steps("{ act = 'a', get = '/{id}', capture = { id = '/id' } }").unwrap_err();
     assert_eq!(complaints[0].says, "`{id}` is not captured yet");
+}
+
+#[test]
+fn a_step_says_or_taps_in_the_private_chat_or_the_group() {
+    let does =
+        |written: &str| match with_steps(&format!("{{ act = 'a', says = '/start' }}, {{ act = 'b', {written} }}"))
+            .unwrap()
+            .journeys[0]
+            .steps[1]
+            .does
+        {
+            Does::Bot(ref to_bot) => to_bot.clone(),
+            Does::Request(_) => panic!("a request"),
+        };
+    let template = |pieces: &[Piece]| Template { pieces: pieces.to_vec() };
+    let said = Gesture::Says(template(&[text("hi "), Piece::Slot(Slot::Marker)]));
+    assert_eq!(does("says = 'hi {marker}'"), ToBot { chat: Where::Private, gesture: said.clone() });
+    assert_eq!(does("says = 'hi {marker}', in = 'group'"), ToBot { chat: Where::Group, gesture: said });
+    let tapped = Gesture::Taps(template(&[text("Play")]));
+    assert_eq!(does("taps = 'Play', in = 'private'"), ToBot { chat: Where::Private, gesture: tapped });
+}
+
+#[test]
+fn a_system_of_bot_acts_alone_is_ready_once_its_bot_asks_and_any_other_once_it_accepts() {
+    let ready = |steps: &str| with_steps(steps).unwrap().system.ready;
+    assert_eq!(ready("{ act = 'a', says = '/start' }"), Ready::Bot);
+    assert_eq!(ready("{ act = 'a', says = '/start' }, { act = 'b', get = '/' }"), Ready::Accepts);
+    assert_eq!(shipped("bot.toml", None).system.ready, Ready::Bot);
+}
+
+#[test]
+fn nobody_probes_a_bot_that_need_not_listen_so_it_has_no_budget_of_stalls() {
+    let text = Source::read(&at("bot.toml")).unwrap().text;
+    let stall = text.replace("[budgets]", "[budgets]\nstall = \"1s\"");
+    let listens = stall.replace("cores   = 1", "cores   = 1\nready = \"/healthz\"");
+    assert!(parse(&at("bot.toml"), &stall, None).unwrap_err()[0].says.contains("is not probed"));
+    assert!(parse(&at("bot.toml"), &listens, None).is_ok());
 }
 
 #[test]

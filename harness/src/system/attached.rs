@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, EndingKind};
+use floodrig_stub::Stub;
 
 use super::clock::Clock;
 use super::ready::{self, Glimpse};
@@ -20,6 +21,19 @@ pub struct Attached {
     /// Where it listens.
     pub address: SocketAddr,
     process: Option<Identity>,
+}
+
+/// What to attach to, and how it shows that it is ready.
+#[derive(Debug, Clone, Copy)]
+pub struct Sought<'a> {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its process, when that is known.
+    pub pid: Option<u32>,
+    /// When it counts as ready.
+    pub ready: &'a Ready,
+    /// The stub that its bot calls, when that is this rig's.
+    pub stub: Option<&'a Stub>,
 }
 
 /// Why there is nothing to attach to.
@@ -47,18 +61,22 @@ pub enum NotThere {
 impl Attached {
     /// Waits until it answers, for no longer than `within`.
     pub fn find(
-        address: SocketAddr,
-        pid: Option<u32>,
-        ready: &Ready,
+        sought: &Sought<'_>,
         (clock, within): (Clock, Duration),
         interrupted: &AtomicBool,
     ) -> Result<Self, NotThere> {
+        let Sought { address, pid, ready, stub } = *sought;
         let identity = |pid| Identity::of(pid).ok_or(NotThere::Process { pid });
         let process = pid.map(identity).transpose()?;
         let until = clock.now() + within;
+        if *ready == Ready::Bot && stub.is_none() {
+            // Only the rig whose stub it is can see it ask.
+            return Ok(Self { address, process });
+        }
         loop {
             let left = until.saturating_sub(clock.now());
-            match ready::look(address, ready, left) {
+            let attendance = stub.map(|stub| stub.attendance()).unwrap_or_default();
+            match ready::look(address, ready, attendance, left) {
                 Glimpse::Ready => return Ok(Self { address, process }),
                 Glimpse::NotYet(waited_for) if left.is_zero() => return Err(NotThere::Silent { waited_for, within }),
                 Glimpse::NotYet(_) => {}

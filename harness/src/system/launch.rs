@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use floodrig_stub::Stub;
 
 use super::cores::CoreSets;
 use crate::keeper::{Program, Spec};
@@ -28,6 +31,8 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// When it counts as ready.
     pub ready: Ready,
+    /// Where a bot is seen to come.
+    pub stub: Option<Arc<Stub>>,
     /// How long that may take.
     pub ready_within: Duration,
     /// How long it may take to stop when it did not become ready.

@@ -23,7 +23,7 @@ mod signal;
 mod unready;
 mod watcher;
 
-pub use attached::{Attached, NotThere};
+pub use attached::{Attached, NotThere, Sought};
 pub use build::{Build, BuildError, build};
 pub use clock::Clock;
 pub use death::{Cause, Death};

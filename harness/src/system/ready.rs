@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use floodrig_stub::Attendance;
+
 use super::clock::now;
 use crate::scenario::Ready;
 
@@ -22,12 +24,13 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(target: SocketAddr, ready: &Ready, within: Duration) -> Glimpse {
+pub(super) fn look(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(target, ready);
     let seen = match ready {
         Ready::Accepts => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
+        Ready::Bot => return asked(&wanted, attendance),
     };
     match seen {
         Ok(200..=299) => Glimpse::Ready,
@@ -36,11 +39,21 @@ pub(super) fn look(target: SocketAddr, ready: &Ready, within: Duration) -> Glimp
     }
 }
 
+/// Whether the bot has asked for its updates.
+fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
+    match attendance.calls {
+        _ if attendance.asked_for_updates => Glimpse::Ready,
+        1 => Glimpse::NotYet(format!("{wanted}: 1 call reached the stub so far")),
+        calls => Glimpse::NotYet(format!("{wanted}: {calls} calls reached the stub so far")),
+    }
+}
+
 /// What is waited for.
 pub(super) fn wanted(target: SocketAddr, ready: &Ready) -> String {
     match ready {
         Ready::Accepts => format!("a connection to {target}"),
         Ready::Path(path) => format!("a 2xx answer to GET {path} on {target}"),
+        Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
     }
 }
 
@@ -113,7 +126,7 @@ mod tests {
     }
 
     fn look_at(target: SocketAddr) -> Glimpse {
-        look(target, &Ready::Path("/healthz".to_owned()), LOOK_WITHIN)
+        look(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
@@ -138,9 +151,22 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let target = listener.local_addr().unwrap();
-        assert_eq!(look(target, &Ready::Accepts, LOOK_WITHIN), Glimpse::Ready);
+        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
         let text = format!("a connection to {target}: nobody listens so far");
-        assert_eq!(look(target, &Ready::Accepts, LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+    }
+
+    #[test]
+    fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let look =
+            |calls, asked_for_updates| look(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
+        let not_yet = |calls| {
+            let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
+            Glimpse::NotYet(text)
+        };
+        assert_eq!((look(0, false), look(1, false)), (not_yet("0 calls"), not_yet("1 call")));
+        assert_eq!(look(1, true), Glimpse::Ready);
     }
 }

@@ -4,7 +4,7 @@ use serde::ser::Error as _;
 use serde::{Serialize as _, Serializer};
 
 use super::{Deliveries, Quantiles, Staleness, Telegram};
-use crate::recording::{CallInterval, DeliveryInterval};
+use crate::recording::{CallInterval, DeliveryInterval, Interval};
 
 /// The keys stay when nobody counted, and hold nothing.
 pub(super) fn or_nulls<S: Serializer>(telegram: &Telegram, to: S) -> Result<S::Ok, S::Error> {
@@ -38,6 +38,12 @@ impl Telegram {
         self.uploads += calls.uploads;
         self.upload_bytes += calls.upload_bytes;
         self.raise_peaks(calls);
+    }
+
+    pub(super) fn take_unmatched(&mut self, interval: &Interval) {
+        if let Some(calls) = interval.unmatched {
+            *self.unmatched.get_or_insert(0) += calls;
+        }
     }
 
     fn raise_peaks(&mut self, calls: &CallInterval) {

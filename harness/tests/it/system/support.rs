@@ -32,6 +32,7 @@ pub(crate) fn shell(script: &str) -> Launch {
         cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
         open_files: None,
         ready: Ready::Accepts,
+        stub: None,
         ready_within: LONG,
         stop_within: Duration::from_millis(200),
     }
