@@ -44,7 +44,7 @@ fn interval(second: u64, samples: &[Sample], early_us: u64) -> Interval {
             act.count(sample);
         }
     }
-    Interval { from_us: from_us + early_us, len_us: 1_000_000, acts, in_flight: 1 }
+    Interval { from_us: from_us + early_us, len_us: 1_000_000, acts, in_flight: 1, unmatched: None }
 }
 
 fn sample(player: u32, at_us: u64, lag_us: u64, took_us: u64, ok: bool) -> Sample {

@@ -26,6 +26,8 @@ impl Interval {
     pub fn merge(&mut self, other: &Self) {
         self.len_us = self.len_us.max(other.len_us);
         self.in_flight += other.in_flight;
+        // Nobody's count is no count, and never a zero.
+        self.unmatched = [self.unmatched, other.unmatched].into_iter().flatten().reduce(|all, one| all + one);
         for (name, act) in &other.acts {
             self.acts.entry(name.clone()).or_default().merge(act);
         }
