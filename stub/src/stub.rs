@@ -115,6 +115,11 @@ fn buffer_like_a_network(listener: &TcpListener) -> io::Result<()> {
 }
 
 impl Stub {
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// The root that a bot's client has to be given in place of `https://api.telegram.org`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

@@ -46,6 +46,7 @@ pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
         seed: 7,
         needs: Vec::new(),
         system: system(),
+        services: Vec::new(),
         telegram: Limits::default(),
         crowd: Crowd {
             groups: 3,
@@ -70,6 +71,9 @@ fn system() -> System {
         build: None,
         command: Vec::new(),
         cores: Cores::Count(1),
+        memory: None,
+        cpu: None,
+        open_files: None,
         env: BTreeMap::new(),
         port: None,
         ready: Ready::Accepts,

@@ -6,12 +6,12 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal};
+use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal, Towards};
 use floodrig_stub::Stub;
 
 use super::trouble::Trouble;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer, bot, header};
+use super::{Live, News, Rig, Side, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, Target, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -37,12 +37,12 @@ pub(super) fn load(
     rig: &Rig<'_>,
     mut header: Header,
     stub: &Arc<Stub>,
-    system: &System,
+    side: &Side<'_>,
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<Seal, Trouble> {
-    let ground = rig.ground;
+    let (ground, system) = (rig.ground, side.system);
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
-    let observer = observe(rig, stub, system);
+    let observer = observe(rig, stub, side);
     observer.describe(&mut header.observations);
     header.observations.deliveries = header::deliveries(&rig.order.scenario);
     let load_from = ground.clock.now() + LEAD;
@@ -63,7 +63,10 @@ pub(super) fn load(
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
-    rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
+    rig.write(Row::Probed(Probed {
+        longest_delay_us: observed.longest_delay.map(micros),
+        pss_bytes: observed.pss_bytes,
+    }));
     let seal = seal(&driven, watched, &observed);
     Ok(Seal { partial: seal.partial || !settled, ..seal })
 }
@@ -80,21 +83,26 @@ fn note_capped(rig: &Rig<'_>, driven: &Driven) {
     }
 }
 
-fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
+fn observe(rig: &Rig<'_>, stub: &Stub, side: &Side<'_>) -> Observer {
     let ground = rig.ground;
+    let services = side.services.iter().map(|service| (service.port(), service.name.clone()));
+    let neighbours = services.chain([(stub.port(), Towards::STUB.to_owned())]).collect();
     let subject = Subject {
-        root: system.root(),
+        root: side.system.root(),
+        command: side.system.pid(),
         port: ground.port,
         listens: rig.order.scenario.system.ready != Ready::Bot,
         path: match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
-            Ready::Accepts => "/".to_owned(),
+            Ready::Accepts | Ready::Command(_) => "/".to_owned(),
             Ready::Bot => String::new(),
         },
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: stub.thread_id().into_iter().collect(),
         heartbeat: rig.heartbeat.clone(),
+        neighbours,
+        services: side.services.iter().map(|service| (service.name.clone(), service.root())).collect(),
     };
     Observer::start(subject, ground.epoch, rig.rows.clone())
 }

@@ -19,7 +19,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 use std::{fs, io};
 
-use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
+use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Observations, Row, Seal};
 use floodrig_stub::Stub;
 
 pub use news::{Live, News, Speedometer};
@@ -30,7 +30,7 @@ use self::trouble::Trouble;
 use crate::record::{Progress, Recorder};
 use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
-use crate::system::{StartError, System, Watch};
+use crate::system::{Service, ServiceError, StartError, System, Watch};
 use crate::vitals::Folder;
 
 /// What to run and where to leave it.
@@ -88,6 +88,20 @@ fn heartbeat(scenario: &Scenario) -> Result<Arc<Folder>, String> {
     }
 }
 
+/// Limits that are in force or could not be had are worth a line; none at all is not.
+fn tell_limits(observations: &Observations, tell: &mut dyn FnMut(News<'_>)) {
+    let said = &observations.cgroup;
+    if !said.contains("no limit") {
+        tell(News::Fact(&format!("limits: {said}")));
+    }
+}
+
+/// What runs on the other side.
+struct Side<'a> {
+    system: &'a System,
+    services: &'a [Service],
+}
+
 /// One run in the making.
 struct Rig<'a> {
     order: &'a Order,
@@ -104,15 +118,44 @@ impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let stub = self.start_stub(tell)?;
         let header = self.header(&stub);
+        let services = match self.start_services(&stub, tell) {
+            Ok(services) => services,
+            Err(cause) => {
+                self.without_load(header, &stub);
+                return Err(cause.into());
+            }
+        };
         let system = match self.start_system(&stub, tell) {
             Ok(system) => system,
             Err(cause) => return Err(self.not_started(header, &stub, cause)),
         };
-        let loaded = self.check_and_load(header, &stub, &system, tell);
+        let loaded = self.check_and_load(header, &stub, &Side { system: &system, services: &services }, tell);
         tell(News::Waiting("stopping the system"));
         let stopped = system.stop(self.order.scenario.system.stop_within);
+        stopped.confined.into_iter().for_each(|confined| self.write(Row::Confined(confined)));
         self.end(stopped.ending, stopped.logs);
+        // The system may still write to them while it stops.
+        services.into_iter().rev().for_each(Service::stop);
         loaded
+    }
+
+    /// In the order of the scenario, each once the one before is ready.
+    fn start_services(&self, stub: &Stub, tell: &mut dyn FnMut(News<'_>)) -> Result<Vec<Service>, ServiceError> {
+        let scenario = &self.order.scenario;
+        let mut services = Vec::new();
+        for service in &scenario.services {
+            let order = self.ground.service(scenario, service, &stub.url());
+            let mut waits = |text: &str| tell(News::Waiting(&format!("{}: waiting for {text}", service.name)));
+            let started = Service::start(order, self.watch(), &self.stop.flag(), &mut waits)?;
+            tell(News::Fact(&format!("service `{}` up on port {}", started.name, started.port())));
+            services.push(started);
+        }
+        Ok(services)
+    }
+
+    fn watch(&self) -> Watch {
+        let in_flight = self.progress.in_flight_count();
+        Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None }
     }
 
     fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {
@@ -126,14 +169,12 @@ impl Rig<'_> {
 
     fn start_system(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
         let launch = self.ground.launch(&self.order.scenario, stub, self.heartbeat.as_deref().ok());
-        let in_flight = self.progress.in_flight_count();
-        let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
+        let system = System::start(&launch, self.watch(), &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
         let up = match self.order.scenario.system.ready {
             Ready::Bot => "bot up and asking for updates".to_owned(),
-            Ready::Accepts | Ready::Path(_) => format!("system up on port {}", launch.port),
+            Ready::Accepts | Ready::Path(_) | Ready::Command(_) => format!("system up on port {}", launch.port),
         };
         tell(News::Fact(&format!("{up} after {after:.1?}, pid {}", system.pid())));
         Ok(system)
@@ -152,17 +193,20 @@ impl Rig<'_> {
         &self,
         mut header: Header,
         stub: &Arc<Stub>,
-        system: &System,
+        side: &Side<'_>,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<Seal, Trouble> {
+        let system = side.system;
         header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
+        header.observations.cgroup = system.confinement();
+        tell_limits(&header.observations, tell);
         header.cores = self.ground.verified(system, tell);
         if let Err(refused) = preflight::check(self, stub, system) {
             self.without_load(header, stub);
             return Err(refused);
         }
         tell(News::Fact(bot::passed(&self.order.scenario)));
-        load::load(self, header, stub, system, tell)
+        load::load(self, header, stub, side, tell)
     }
 
     fn header(&self, stub: &Stub) -> Header {

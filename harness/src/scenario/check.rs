@@ -15,7 +15,7 @@ use super::complaint::{Complaint, did_you_mean, settle};
 use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, journey, system, words};
+use super::{Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, journey, service, system, words};
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
 /// it 255 (`NAME_MAX`).
@@ -35,7 +35,9 @@ pub(super) fn scenario(
     let top = |name: &str| Spot::top(table, name);
     complaints.extend(bad_name_at(&file.name, &top("name")));
     let waits_by_default = file.system.ready.is_none();
-    let mut system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
+    let placeholders = service::placeholders(&file.service);
+    let mut system = system::checked(file.system, &placeholders, &top("system"), &source.path, &mut complaints);
+    let services = service::checked(file.service, &placeholders, &top("service"), &mut complaints);
     let crowd = crowd(&file.crowd, &top("crowd"), &mut complaints);
     let journeys = journey::checked(file.journey, &top("journey"), &mut complaints);
     if waits_by_default && journeys.iter().all(|journey| journey.steps.iter().all(is_to_bot)) {
@@ -46,6 +48,7 @@ pub(super) fn scenario(
     enough_indices(&crowd, &journeys, &top("crowd"), &mut complaints);
     budgets(&file.budgets, &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
+    units(&top("system").key("memory"), &mut complaints);
     for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
         units(&top("telegram").key(rate), &mut complaints);
     }
@@ -56,6 +59,7 @@ pub(super) fn scenario(
         seed: file.seed,
         needs: file.needs,
         system,
+        services,
         telegram: file.telegram,
         crowd,
         journeys,

@@ -34,6 +34,8 @@ pub enum Slot {
     SystemPort,
     /// `{stub.url}`: in the system's environment only.
     StubUrl,
+    /// `{service.NAME.port}`: in an environment only.
+    ServicePort(String),
     /// `{bot.token}`
     BotToken,
     /// `{player.id}`: the Telegram user id.
@@ -57,8 +59,8 @@ pub enum Slot {
 /// Where a template stands, which decides the placeholders it may hold.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'c> {
-    /// The system's environment.
-    Environment,
+    /// The environment of the system or of a service, with the placeholders of the services.
+    Environment(&'c [String]),
     /// The `start_param` of a player's link.
     StartParam,
     /// An act of a journey.
@@ -92,7 +94,7 @@ const ACT: [(&str, Slot); 8] = [
 impl Place<'_> {
     fn slots(&self) -> &'static [(&'static str, Slot)] {
         match self {
-            Self::Environment => &ENVIRONMENT,
+            Self::Environment(_) => &ENVIRONMENT,
             Self::StartParam => &START_PARAM,
             Self::Act(_) => &ACT,
         }
@@ -100,21 +102,31 @@ impl Place<'_> {
 
     fn captured(&self) -> impl Iterator<Item = &str> {
         let names = match self {
-            Self::Environment | Self::StartParam => None,
+            Self::Environment(_) | Self::StartParam => None,
             Self::Act(captures) => Some(captures.so_far.iter().map(String::as_str)),
         };
         names.into_iter().flatten()
     }
 
+    fn services(&self) -> &[String] {
+        match self {
+            Self::Environment(services) => services,
+            Self::StartParam | Self::Act(_) => &[],
+        }
+    }
+
     fn is_captured_later(&self, name: &str) -> bool {
         match self {
-            Self::Environment | Self::StartParam => false,
+            Self::Environment(_) | Self::StartParam => false,
             Self::Act(captures) => captures.ever.contains(name),
         }
     }
 
     fn slot(&self, name: &str) -> Option<Slot> {
         let known = self.slots().iter().find(|(known, _)| *known == name).map(|(_, slot)| slot.clone());
+        let service = self.services().iter().find(|known| *known == name);
+        let service = service.and_then(|known| known.strip_prefix("service.")?.strip_suffix(".port"));
+        let known = known.or_else(|| service.map(|service| Slot::ServicePort(service.to_owned())));
         known.or_else(|| self.captured().find(|known| *known == name).map(|name| Slot::Captured(name.to_owned())))
     }
 }
@@ -206,6 +218,7 @@ fn resolve(name: &str, place: Place<'_>) -> Result<Slot, Flaw> {
         return Err((format!("`{{{name}}}` is not captured yet"), "capture it in an earlier step".to_owned()));
     }
     let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured());
+    let names = names.chain(place.services().iter().map(String::as_str));
     let known: Vec<String> = names.map(|known| format!("{{{known}}}")).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let name = format!("{{{name}}}");

@@ -274,3 +274,20 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let expected = shipped("rollover.toml", Some("before")).quick().expect.unwrap();
     assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
 }
+
+#[test]
+fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness() {
+    let written = "name = 's'\nsystem.command = ['run']\nsystem.env = { URL = 'pg://x:{service.db.port}/y' }\n\
+                system.memory = '512MiB'\nsystem.cpu = 1.5\nsystem.open_files = 256\n\
+                crowd = { groups = 1, players_per_group = 1 }\n\
+                [[service]]\nname = 'db'\nstart = ['pg']\nready.command = ['pg', 'ready']\n\
+                [[service]]\nname = 'web'\nstart = ['web']\nstop = ['web', 'stop']\nready.path = '/'\n\
+                [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{ act = 'a', get = '/' }]\n";
+    let Scenario { system, services, .. } = parse(Path::new("s.toml"), written, None).unwrap();
+    let expected = [text("pg://x:"), Piece::Slot(Slot::ServicePort("db".to_owned())), text("/y")];
+    assert_eq!(system.env["URL"].pieces, expected);
+    assert_eq!((system.memory, system.cpu, system.open_files), (Some(512 << 20), Some(1.5), Some(256)));
+    assert_eq!(services[0].ready, Ready::Command(vec!["pg".to_owned(), "ready".to_owned()]));
+    assert_eq!(services[1].ready, Ready::Path("/".to_owned()));
+    assert_eq!((services[0].stop.as_deref(), services[1].stop.as_ref().map(Vec::len)), (None, Some(2)));
+}

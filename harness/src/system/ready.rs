@@ -7,6 +7,9 @@ use std::time::Duration;
 use floodrig_stub::Attendance;
 
 use super::clock::now;
+use super::death::Cause;
+use super::launch::{Launch, errand};
+use crate::keeper::{Exit, Heard, KeepError, Kept, Report};
 use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
@@ -24,14 +27,16 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(port: u16, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
+pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
+    let (port, ready) = (launch.port, &launch.ready);
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(port, ready);
     let seen = match ready {
         Ready::Accepts => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
-        Ready::Bot => return asked(&wanted, attendance),
+        Ready::Command(command) => return succeeds(launch, command, within),
+        Ready::Bot => return asked(&wanted, launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default()),
     };
     match seen {
         Ok(200..=299) => Glimpse::Ready,
@@ -53,8 +58,41 @@ fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
 pub(super) fn wanted(port: u16, ready: &Ready) -> String {
     match ready {
         Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
+        Ready::Command(command) => format!("`{}` to exit with 0", command.join(" ")),
         Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
         Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
+    }
+}
+
+fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
+    match run_once(launch, command, within) {
+        Ok(Some(Exit::Code(0))) => Glimpse::Ready,
+        Ok(how) => {
+            let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause::Ended(how).to_string());
+            Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.port, &launch.ready)))
+        }
+        Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.port, &launch.ready))),
+    }
+}
+
+/// Runs a command to its end, for no longer than `within`, under a keeper of its own; nothing: it took too long.
+pub(super) fn run_once(launch: &Launch, command: &[String], within: Duration) -> Result<Option<Exit>, KeepError> {
+    let until = now() + within;
+    // What it prints is not read: it fits into the pipes, or the command waits and is ended.
+    let mut started = Kept::start(&launch.program, &errand(launch, command))?;
+    loop {
+        let left = until.saturating_duration_since(now());
+        match started.reports.next(left) {
+            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Ok(Some(how)),
+            Heard::Report(
+                Report::Ended { orphan: true, .. }
+                | Report::Spawned { .. }
+                | Report::Failed(_)
+                | Report::Empty {}
+                | Report::Left { .. },
+            ) => {}
+            Heard::Nothing | Heard::Lost => return Ok(None),
+        }
     }
 }
 
@@ -126,8 +164,28 @@ mod tests {
         port
     }
 
+    fn launch(port: u16, ready: Ready) -> Launch {
+        Launch {
+            program: crate::keeper::Program::default(),
+            dir: "/".into(),
+            command: Vec::new(),
+            env: std::collections::BTreeMap::new(),
+            port,
+            cores: crate::system::cores::CoreSets { system: Vec::new(), rig: Vec::new(), note: None },
+            open_files: None,
+            remove: None,
+            open_files_at_most: None,
+            limits: crate::system::Limits::default(),
+            scratch: None,
+            stub: None,
+            ready,
+            ready_within: LOOK_WITHIN,
+            stop_within: LOOK_WITHIN,
+        }
+    }
+
     fn look_at(port: u16) -> Glimpse {
-        look(port, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
+        look(&launch(port, Ready::Path("/healthz".to_owned())), LOOK_WITHIN)
     }
 
     #[test]
@@ -152,16 +210,15 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
+        assert_eq!(look(&launch(port, Ready::Accepts), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
         let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(look(&launch(port, Ready::Accepts), LOOK_WITHIN), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
-        let look =
-            |calls, asked_for_updates| look(1, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
+        let look = |calls, asked_for_updates| asked(&wanted(1, &Ready::Bot), Attendance { calls, asked_for_updates });
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

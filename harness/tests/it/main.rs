@@ -9,5 +9,6 @@ mod calibration;
 mod crowd;
 mod lifecycle;
 mod outcome;
+mod postgres;
 mod rig;
 mod stub;

@@ -217,6 +217,9 @@ fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
 fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Observer {
     let cores = floodrig::system::cores::machine().unwrap();
     let subject = Subject {
+        command: system.pid(),
+        neighbours: std::collections::BTreeMap::new(),
+        services: Vec::new(),
         root: system.root(),
         port,
         listens: true,
