@@ -44,6 +44,8 @@ pub(crate) fn header() -> Header {
         repeat_with: "floodrig run scenarios/rollover.toml --variant after --seed 7".to_owned(),
         ready_after_ms: Some(120),
         calibration: None,
+        shard: None,
+        parts: Vec::new(),
     }
 }
 
@@ -75,6 +77,7 @@ fn observations() -> Observations {
         cgroup: inactive(),
         outbound: inactive(),
         deliveries: active(),
+        calls: active(),
     }
 }
 
@@ -133,7 +136,7 @@ fn vital(tick: u64) -> Vital {
         hwm_bytes: (21 + tick / 10) * MIB,
         cpu_us: tick * 30_000,
         threads: 3,
-        handles: 25,
+        handles: Some(25),
         ..PidVital::default()
     };
     Vital {

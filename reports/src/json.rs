@@ -106,7 +106,7 @@ mod tests {
         has_keys(file, "acts rig system telegram deliveries observations");
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
-        has_keys(act, "planned ok outcomes late_connect unserved amplification ok_per_second");
+        has_keys(act, "planned ok outcomes late_connect unserved left requests amplification ok_per_second");
         for series in ["response_us", "service_us", "blocked_us", "failed_response_us"] {
             has_keys(&act[series], quantiles);
         }

@@ -56,7 +56,8 @@ pub fn figures(summary: &Summary) -> Vec<Table> {
     let failures = failures(summary);
     let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
     let telegram = [telegram(summary), throttled_by, unmodelled];
-    let before = [acts(summary), failures, system(summary), connections(summary), services(summary)];
+    let before = [acts(summary), failures, retries(summary), system(summary)];
+    let before = before.into_iter().chain([connections(summary), services(summary)]);
     let tables = before.into_iter().chain(telegram).chain([deliveries(summary), rig(summary)]);
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
@@ -112,6 +113,17 @@ pub(crate) fn failures(summary: &Summary) -> Table {
         );
     }
     Table::new("What did not succeed", &["act", "outcome", "acts"], rows)
+}
+
+/// Acts that were tried again: on a kept connection that had ended, or because their players are impatient.
+pub(crate) fn retries(summary: &Summary) -> Table {
+    let row = |(name, act): (&String, &Act)| {
+        let values = [Value::Count(act.planned), Value::Count(act.requests), Value::number(act.amplification)];
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    let tried_again = in_order(summary).filter(|(_, act)| act.was_tried_again());
+    let head = ["act", "planned", "requests", "requests per planned act"];
+    Table::new("Acts that were tried again", &head, tried_again.map(row).collect())
 }
 
 pub(crate) fn system(summary: &Summary) -> Table {
@@ -221,6 +233,9 @@ fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
 
 pub(crate) fn telegram(summary: &Summary) -> Table {
     let telegram = &summary.telegram;
+    if telegram.uncounted {
+        return Table::of_values("Telegram", &[]);
+    }
     let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
     let mut values = vec![
         ("calls", of_which(telegram.calls, telegram.accepted)),

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use floodrig_reports::recording::{Outcome, Sample};
+use floodrig_reports::recording::{Outcome, RigFault, Sample};
 
 use crate::exchange::Connection;
 use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
 use crate::scenario::Connections;
 
+use super::busy::Busy;
 use super::course::Course;
+use super::memory::Memory;
 use super::pace::Pace;
-use super::request::Captured;
 
 /// All players and the schedule.
 pub(super) struct Floor {
@@ -29,6 +30,8 @@ pub(super) struct Floor {
     /// Arrivals before this one have come due.
     cursor: u32,
     open: u64,
+    /// When all players were last looked at for it, and whether the crowd alone fills the bound on open connections.
+    crowded: Option<(Duration, bool)>,
     pub(super) counts: Counts,
     pub(super) sink: Intervals,
 }
@@ -44,11 +47,17 @@ pub(super) struct Rules {
     pub(super) most_open: u64,
 }
 
+/// For how long a look at all players stands for the next acts that find no connection left: a storm of them must not
+/// look a hundred thousand times over.
+const BOUND_STANDS: Duration = Duration::from_millis(10);
+
 /// What is counted beside the samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Acts abandoned because too many connections were open.
+    /// Acts abandoned because a system that did not answer held too many connections open.
     pub(super) capped: u64,
+    /// Acts not sent, at the rig's own fault, because the crowd has more connections than the rig may open.
+    pub(super) held_back: u64,
     /// The most connections that were open at once.
     pub(super) open_peak: u64,
 }
@@ -77,24 +86,15 @@ struct Standing {
     /// When their last act ended.
     free: Duration,
     connection: Option<Connection>,
-    /// What their visits have captured, each until the visit ends.
-    captured: Vec<(u32, Captured)>,
-}
-
-/// The act a player is at.
-#[derive(Clone, Copy)]
-struct Busy {
-    arrival: u32,
-    /// When it was begun; nothing: it waits for its task to be run.
-    started: Option<Duration>,
-    way: Way,
+    /// What their visits carry on, each until the visit ends.
+    memories: Vec<(u32, Memory)>,
 }
 
 /// What a player has in hand while acting.
 #[derive(Default)]
 pub(super) struct Hands {
     pub(super) connection: Option<Connection>,
-    pub(super) captured: Captured,
+    pub(super) memory: Memory,
 }
 
 /// How an act ended.
@@ -115,6 +115,7 @@ impl Floor {
             planned: plan.arrivals.len() as u64,
             cursor: 0,
             open: 0,
+            crowded: None,
             counts: Counts::default(),
             sink,
             plan,
@@ -141,47 +142,95 @@ impl Floor {
             self.sink.offer(arrival.act, scheduled);
             let player = &mut self.players[arrival.player as usize];
             if player.busy.is_none() {
-                player.busy = Some(Busy { arrival: index, started: None, way: Way::Wire });
+                player.busy = Some(Busy::waiting(index));
                 return Some(index);
             }
         }
         None
     }
 
-    /// What the visit of an act has captured.
+    /// What a player has in hand for an act: a connection, and what its visit carries on.
     pub(super) fn take_hands(&mut self, index: u32, way: Way) -> Hands {
         let arrival = self.arrival(index);
         let player = &mut self.players[arrival.player as usize];
-        let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
-        let captured = captured.map(|at| player.captured.swap_remove(at).1).unwrap_or_default();
+        let memory = player.memories.iter().position(|(visit, _)| *visit == arrival.visit);
+        let memory = memory.map(|at| player.memories.swap_remove(at).1).unwrap_or_default();
         let connection = match self.rules.connections {
             Connections::Player => player.connection.take(),
             Connections::Shared if way == Way::Wire => self.idle.pop(),
             Connections::Shared | Connections::Fresh => None,
         };
-        Hands { connection, captured }
+        Hands { connection, memory }
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
     pub(super) fn begin(&mut self, index: u32, hands: &Hands, way: Way, now: Duration) -> Result<(), Outcome> {
         if way == Way::Wire && hands.connection.is_none() {
             if self.open >= self.rules.most_open {
-                self.counts.capped += 1;
-                return Err(Outcome::Abandoned);
+                return Err(self.keep_back(now));
             }
             self.open += 1;
             self.counts.open_peak = self.counts.open_peak.max(self.open);
         }
         let player = self.arrival(index).player;
-        self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now), way });
+        self.players[player as usize].busy = Some(Busy { started: Some(now), way, ..Busy::waiting(index) });
         self.sink.begin();
         Ok(())
     }
 
+    /// What becomes of an act that finds no connection left to open, and whose doing it is. If there would be none left
+    /// had every act in flight ended at once, the crowd is larger than the rig can hold, and the fault is the rig's. If
+    /// there would be, connections are held by a system that does not answer: that is data.
+    fn keep_back(&mut self, now: Duration) -> Outcome {
+        let known = self.crowded.filter(|(at, _)| now < *at + BOUND_STANDS);
+        let (at, crowded) = known.unwrap_or_else(|| (now, self.would_be_open() >= self.rules.most_open));
+        self.crowded = Some((at, crowded));
+        if crowded {
+            self.counts.held_back += 1;
+            return Outcome::RigFault(RigFault::TooManyOpenFiles);
+        }
+        self.counts.capped += 1;
+        Outcome::Abandoned
+    }
+
+    /// Connections that would still be open had every act in flight ended at this moment.
+    fn would_be_open(&self) -> u64 {
+        let waits = |player: &&Standing| {
+            let goes_on = |busy: Busy| {
+                busy.started.is_some() && busy.way == Way::Wire && self.course.following(busy.arrival).is_some()
+            };
+            player.connection.is_some() || player.busy.is_some_and(goes_on)
+        };
+        match self.rules.connections {
+            Connections::Player => self.players.iter().filter(waits).count() as u64,
+            // The first act that ends hands its connection on, or closes it.
+            Connections::Shared | Connections::Fresh => 0,
+        }
+    }
+
+    /// A try of an act in flight has ended so, and its player waits for the next.
+    pub(super) fn pause(&mut self, index: u32, last: &Ended) {
+        if let Some(busy) = self.busy_at(index) {
+            (busy.tries, busy.between) = (last.tries, Some(last.outcome));
+        }
+    }
+
+    /// The next try begins.
+    pub(super) fn go_on(&mut self, index: u32) {
+        if let Some(busy) = self.busy_at(index) {
+            busy.between = None;
+        }
+    }
+
+    fn busy_at(&mut self, index: u32) -> Option<&mut Busy> {
+        let player = self.arrival(index).player;
+        self.players[player as usize].busy.as_mut()
+    }
+
     /// The update of an act towards the bot was handed over only now.
     pub(super) fn handed_over(&mut self, index: u32, now: Duration) {
-        let player = self.arrival(index).player;
-        if let Some(busy) = &mut self.players[player as usize].busy {
+        // A further try is part of the act that has started already.
+        if let Some(busy) = self.busy_at(index).filter(|busy| busy.tries == 0) {
             busy.started = Some(now);
         }
     }
@@ -197,11 +246,11 @@ impl Floor {
         let dialled = player.busy.is_some_and(|busy| busy.started.is_some() && busy.way == Way::Wire);
         let was_open = dialled || hands.connection.is_some();
         player.free = ended.at;
-        if !self.course.ends_visit(index) && !hands.captured.is_empty() {
-            player.captured.push((arrival.visit, hands.captured));
+        if !self.course.ends_visit(index) && !hands.memory.is_empty() {
+            player.memories.push((arrival.visit, hands.memory));
         }
         let next = following.filter(|next| *next < self.cursor);
-        player.busy = next.map(|arrival| Busy { arrival, started: None, way: Way::Wire });
+        player.busy = next.map(Busy::waiting);
         let kept = self.keep(arrival.player, hands.connection, following.is_some());
         self.open -= u64::from(was_open && !kept);
         if begun {
@@ -229,19 +278,12 @@ impl Floor {
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
     /// sample then.
     pub(super) fn end_all(&mut self, in_flight: InFlight, now: Duration) {
-        let cut = |way| {
-            let outcome = match way {
-                Way::Wire => in_flight.wired,
-                Way::Bot => in_flight.to_bot,
-            };
-            Ended { at: now, outcome, tries: 1 }
-        };
         let never = Ended { at: now, outcome: Outcome::Abandoned, tries: 0 };
         self.rules.pace = self.rules.pace.ended();
         let busy: Vec<Busy> = self.players.iter().filter_map(|player| player.busy).collect();
-        for Busy { arrival, started, way } in busy {
-            let cut = if started.is_some() { &cut(way) } else { &never };
-            let mut next = self.end(arrival, Hands::default(), cut);
+        for busy in busy {
+            let cut = Ended { at: now, ..busy.cut(in_flight) };
+            let mut next = self.end(busy.arrival, Hands::default(), &cut);
             while let Some(arrival) = next {
                 next = self.end(arrival, Hands::default(), &never);
             }
@@ -289,7 +331,7 @@ mod tests {
     fn floor_by(rules: Rules) -> Floor {
         let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
         let plan = Plan {
-            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
+            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0, fault: None }],
             players: crowd(7, 1, 2),
             visits: Vec::new(),
             arrivals: [0, 1, 0].map(arrival).to_vec(),
@@ -345,10 +387,29 @@ mod tests {
         let mut floor = floor(1);
         while floor.take_due(Duration::ZERO).is_some() {}
         assert_eq!(begin(&mut floor, 0), Ok(()));
-        assert_eq!(begin(&mut floor, 1), Err(Outcome::Abandoned));
+        assert!(begin(&mut floor, 1).is_err());
         assert_eq!(end(&mut floor, 0), Some(2));
         assert_eq!(begin(&mut floor, 2), Ok(()));
-        assert_eq!((floor.counts.capped, floor.counts.open_peak), (1, 1));
+        assert_eq!(floor.counts.open_peak, 1);
+    }
+
+    #[test]
+    fn connections_that_only_a_slow_system_holds_are_its_doing_and_those_of_a_large_crowd_the_rigs() {
+        let crowded = Outcome::RigFault(RigFault::TooManyOpenFiles);
+        for (connections, first, outcome) in [
+            // The first act's player comes again and keeps the connection; the second's does not.
+            (Connections::Player, 0, crowded),
+            (Connections::Player, 1, Outcome::Abandoned),
+            (Connections::Shared, 0, Outcome::Abandoned),
+            (Connections::Fresh, 0, Outcome::Abandoned),
+        ] {
+            let mut floor = floor_by(Rules { pace: Pace::Planned, connections, most_open: 1 });
+            while floor.take_due(Duration::ZERO).is_some() {}
+            assert_eq!(begin(&mut floor, first), Ok(()));
+            assert_eq!(begin(&mut floor, 1 - first), Err(outcome), "{connections:?}");
+            let held_back = u64::from(outcome == crowded);
+            assert_eq!((floor.counts.held_back, floor.counts.capped), (held_back, 1 - held_back));
+        }
     }
 
     #[test]

@@ -14,8 +14,8 @@ use super::*;
 /// Longer than any step of a test takes, and short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const KEPT: Ask = Ask { body: Body::Kept, source: None };
-const DRAINED: Ask = Ask { body: Body::Drained, source: None };
+const KEPT: Ask = Ask { body: Body::Kept, headers: true, source: None };
+const DRAINED: Ask = Ask { body: Body::Drained, headers: false, source: None };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { address, connect_timeout: PATIENCE, timeout: PATIENCE }

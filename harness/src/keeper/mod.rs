@@ -25,4 +25,4 @@ pub(crate) use clock::monotonic_ns;
 pub use launcher::main as launch_main;
 pub use process::main;
 pub use protocol::{Exit, Fault, Report, Spec, Stage};
-pub use tree::{Identity, descendants, kill};
+pub use tree::{Identity, Tree, descendants, kill};

@@ -10,14 +10,19 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::answer::{CaptureTable, CheckTable, WhenTable};
+use super::arrive::ArriveTable;
 use super::connections::Connections;
+use super::faults::FaultsTable;
 use super::heartbeat::Heartbeat;
+use super::lists::WordsTable;
 use super::number_or_list::NumberOrList;
+use super::think::ThinkTable;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
-const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
+pub(super) const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
 /// How a spread of durations is written: two of them around `..`, or one.
-const SPREAD: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+(\.\. *([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+)?$";
+pub(super) const SPREAD: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+(\.\. *([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+)?$";
 
 /// A load test: the system, the crowd, what the crowd does, and what must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,6 +50,10 @@ pub(super) struct File {
     pub(super) telegram: Limits,
     /// Groups and players.
     pub(super) crowd: CrowdTable,
+    /// Lists that placeholders draw from: `{word.city}` is one of the list `city`, and a list `word` stands in place of
+    /// the rig's own words.
+    #[serde(default)]
+    pub(super) words: BTreeMap<String, WordsTable>,
     /// What players do.
     pub(super) journey: Vec<JourneyTable>,
     /// What a run must keep to.
@@ -69,7 +78,12 @@ pub(super) struct SystemTable {
     /// A command and its arguments, run before the system starts.
     pub(super) build: Option<Vec<String>>,
     /// The command that starts the system, and its arguments.
-    pub(super) command: Vec<String>,
+    pub(super) command: Option<Vec<String>>,
+    /// Where a system listens that runs already, such as `http://127.0.0.1:8080`, instead of a command: nothing is
+    /// started or stopped.
+    pub(super) url: Option<String>,
+    /// The process of the system at `url`, when it runs on this machine: then its memory, CPU and death are watched.
+    pub(super) pid: Option<u32>,
     /// How many cores it gets, or which ones; the rig keeps off them.
     #[serde(default = "one_core")]
     pub(super) cores: NumberOrList,
@@ -150,6 +164,9 @@ pub(super) struct CrowdTable {
     pub(super) groups: u32,
     /// How many players in each.
     pub(super) players_per_group: u32,
+    /// How players arrive for the journeys that have no `arrive` of their own: each arrival is for one of them, drawn
+    /// by their `weight`.
+    pub(super) arrive: Option<ArriveTable>,
     /// Whose connections are.
     #[serde(default)]
     pub(super) connections: Connections,
@@ -177,66 +194,19 @@ pub(super) struct CrowdTable {
 pub(super) struct JourneyTable {
     /// Names it in messages.
     pub(super) name: String,
-    /// How players arrive.
-    pub(super) arrive: ArriveTable,
+    /// How players arrive; without it, the journey shares the crowd's arrivals.
+    pub(super) arrive: Option<ArriveTable>,
+    /// Its weight among the journeys that share the crowd's arrivals: of two with 3 and 1, three in four arrivals are
+    /// for the first. 1 when it is not said.
+    pub(super) weight: Option<u32>,
     /// Where the signed initData goes; without it, it is not sent.
     pub(super) init_data: Option<PlaceTable>,
+    /// Shares of visits with stale, tampered or reused initData.
+    pub(super) init_data_faults: Option<FaultsTable>,
+    /// What players do when an act fails, for the steps that do not say it themselves.
+    pub(super) on_failure: Option<String>,
     /// The acts, in order.
     pub(super) steps: Vec<StepTable>,
-}
-
-/// How players arrive.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "a kind of arrival")]
-#[schemars(rename = "Arrive")]
-pub(super) enum ArriveTable {
-    /// Everyone of the crowd once, uniformly at random within this long.
-    Burst(BurstTable),
-    /// Evenly spaced, players coming round in a seeded order.
-    Constant(RateTable),
-    /// A Poisson process, players coming round in a seeded order.
-    Poisson(RateTable),
-    /// A rate that grows or falls linearly.
-    Ramp(RampTable),
-}
-
-/// Everyone once.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Burst")]
-pub(super) struct BurstTable {
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
-}
-
-/// A steady rate.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Rate")]
-pub(super) struct RateTable {
-    /// Arrivals a second.
-    pub(super) rate: f64,
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
-}
-
-/// A changing rate.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Ramp")]
-pub(super) struct RampTable {
-    /// Arrivals a second at the start.
-    pub(super) from: f64,
-    /// Arrivals a second at the end.
-    pub(super) to: f64,
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
 }
 
 /// Where the signed initData goes.
@@ -290,14 +260,23 @@ pub(super) struct StepTable {
     /// How many times it is done.
     #[serde(default = "once")]
     pub(super) repeat: u16,
-    /// How long the player thinks before each time: `"3s..9s"`, or `"5s"`.
+    /// How long the player thinks before each time: `"3s..9s"`, `"5s"`, or a distribution such as
+    /// `{ lognormal = { median = "4s", p90 = "12s" } }`.
+    pub(super) think: Option<ThinkTable>,
+    /// It is done only when an earlier act of the visit ended so, and skipped otherwise.
+    pub(super) when: Option<WhenTable>,
+    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`, or
+    /// `{ header = "etag" }`.
     #[serde(default)]
-    pub(super) think: Option<Think>,
-    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`.
+    pub(super) capture: BTreeMap<String, CaptureTable>,
+    /// What must hold of the answer's JSON for the act to succeed.
     #[serde(default)]
-    pub(super) capture: BTreeMap<String, String>,
+    pub(super) check: Vec<CheckTable>,
     /// The status or statuses that count as success; by default any 2xx.
     pub(super) expect_status: Option<NumberOrList>,
+    /// What the player does when it fails: `"retry 2 within 5s"`, `"leave"`, or `"retry 2 within 5s, then leave"`.
+    /// Tries are spread evenly over that time and are requests of the same act.
+    pub(super) on_failure: Option<String>,
     /// What its effect shows in a chat.
     pub(super) shows: Option<ShowsTable>,
 }
@@ -338,20 +317,11 @@ pub(super) struct ExpectTable {
     pub(super) findings: Vec<FindingId>,
 }
 
-/// A spread of durations.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct Think(
-    #[serde(with = "floodrig_stub::spread")]
-    #[schemars(with = "String", extend("pattern" = SPREAD))]
-    pub(super) std::ops::RangeInclusive<Duration>,
-);
-
 fn variants(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/Variant" } })
 }
 
-fn anything(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn anything(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 

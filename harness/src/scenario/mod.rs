@@ -7,23 +7,30 @@
 //! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
 
+mod answer;
+mod arrive;
+mod beside;
 mod body;
 mod check;
 mod complaint;
 mod connections;
+mod faults;
 mod file;
 mod heartbeat;
+mod impatience;
 mod journey;
+mod lists;
 mod merge;
 mod number_or_list;
 mod quick;
+mod replay;
 mod schema;
 mod service;
 mod shape;
@@ -32,25 +39,33 @@ mod spot;
 mod step;
 mod system;
 mod template;
+mod think;
 mod to_bot;
 mod words;
+mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub use answer::{Check, Ended, InAnswer, Must, When};
+pub use arrive::{Arrivals, Arrive};
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
+pub use impatience::{OnFailure, Retry};
 pub use schema::schema;
 pub use source::{Source, Unreadable};
-pub use template::{Piece, Slot, Template};
+pub use template::{Draw, Piece, Pool, Slot, Template};
+pub use think::Think;
+pub use world::world;
 
 /// Reads a scenario from its text, with one of its variants merged in.
 ///
 /// The path names the file in messages and is where the search for [`System::dir`] begins.
 pub fn parse(path: &Path, text: &str, variant: Option<&str>) -> Result<Scenario, Vec<Complaint>> {
     let table = merge::merged(text, variant)?;
-    let file = shape::file(&table, text)?;
+    let file = shape::read(&table, text)?;
     let source = Source { path: path.to_owned(), text: text.to_owned() };
     check::scenario(file, &table, source, variant)
 }
@@ -131,8 +146,10 @@ pub struct System {
     pub dir: PathBuf,
     /// Run before the system starts.
     pub build: Option<Vec<String>>,
-    /// The system itself.
+    /// The system itself; empty where the rig attaches to one.
     pub command: Vec<String>,
+    /// The system that runs already, in place of a command.
+    pub attach: Option<Attach>,
     /// Which cores it gets.
     pub cores: Cores,
     /// As many bytes of memory as its whole tree may use.
@@ -176,6 +193,15 @@ pub struct Service {
     pub stop_within: Duration,
 }
 
+/// A system that runs already and that the rig neither starts nor stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attach {
+    /// Where it listens; checked to be a URL of a host alone.
+    pub url: String,
+    /// Its process, when that is known.
+    pub pid: Option<u32>,
+}
+
 /// Which cores the system gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cores {
@@ -199,12 +225,14 @@ pub enum Ready {
 }
 
 /// Groups and players, and what their network is like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crowd {
     /// How many groups.
     pub groups: u32,
     /// How many players in each.
     pub players_per_group: u32,
+    /// How players arrive for the journeys that share their arrivals.
+    pub arrive: Option<Arrive>,
     /// Whose connections are.
     pub connections: Connections,
     /// How long a handshake may take.
@@ -222,66 +250,14 @@ pub struct Crowd {
 pub struct Journey {
     /// Names it in messages.
     pub name: String,
-    /// How players arrive.
-    pub arrive: Arrive,
+    /// Whose arrivals its visits are.
+    pub arrive: Arrivals,
     /// Where the signed initData goes; nothing: it is not sent.
     pub init_data: Option<Place>,
+    /// Visits with faulty initData.
+    pub faults: Option<Faults>,
     /// The acts, in order.
     pub steps: Vec<Step>,
-}
-
-/// How players arrive.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Arrive {
-    /// Everyone of the crowd once, uniformly at random within this long.
-    Burst {
-        /// The length of the burst.
-        over: Duration,
-    },
-    /// Evenly spaced, players coming round in a seeded order.
-    Constant {
-        /// Arrivals a second.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A Poisson process, players coming round in a seeded order.
-    Poisson {
-        /// Arrivals a second, on average.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A rate that grows or falls linearly.
-    Ramp {
-        /// Arrivals a second at the start.
-        from: f64,
-        /// Arrivals a second at the end.
-        to: f64,
-        /// For how long.
-        over: Duration,
-    },
-}
-
-impl Arrive {
-    /// How long players arrive for.
-    pub fn over(&self) -> Duration {
-        match *self {
-            Self::Burst { over }
-            | Self::Constant { over, .. }
-            | Self::Poisson { over, .. }
-            | Self::Ramp { over, .. } => over,
-        }
-    }
-
-    /// How many visits are to be expected of a crowd of this many players.
-    pub fn visits(&self, players: u64) -> f64 {
-        match *self {
-            Self::Burst { .. } => players as f64,
-            Self::Constant { rate, over } | Self::Poisson { rate, over } => rate * over.as_secs_f64(),
-            Self::Ramp { from, to, over } => f64::midpoint(from, to) * over.as_secs_f64(),
-        }
-    }
 }
 
 /// Where the signed initData goes.
@@ -307,11 +283,17 @@ pub struct Step {
     /// How many times it is done.
     pub repeat: u16,
     /// How long the player thinks before each time.
-    pub think: RangeInclusive<Duration>,
-    /// Values kept from the answer: a name for later templates, and a JSON pointer.
-    pub capture: BTreeMap<String, String>,
+    pub think: Think,
+    /// It is done only when this holds.
+    pub when: Option<When>,
+    /// Values kept from the answer: a name for later templates, and where they stand.
+    pub capture: BTreeMap<String, InAnswer>,
+    /// What must hold of the answer.
+    pub check: Vec<Check>,
     /// The statuses that count as success; empty: any 2xx.
     pub expect_status: Vec<u16>,
+    /// What the player does when it fails.
+    pub on_failure: OnFailure,
     /// What its effect shows in a chat.
     pub shows: Option<Shows>,
 }

@@ -7,11 +7,25 @@ use super::complaint::Complaint;
 use super::file::{ReadyTable, ServiceTable};
 use super::spot::Spot;
 use super::system::{command, environment};
-use super::{Ready, Service, step};
+use super::{Attach, Ready, Service, step};
 
 /// The placeholders of all services, as they stand between the braces.
 pub(super) fn placeholders(files: &[ServiceTable]) -> Vec<String> {
     files.iter().map(|file| format!("service.{}.port", file.name)).collect()
+}
+
+/// A system that runs already was started with whatever it needs, and could not be told of a service's port.
+pub(super) fn beside(
+    attach: Option<&Attach>,
+    files: &[ServiceTable],
+    spot: &Spot<'_>,
+    complaints: &mut Vec<Complaint>,
+) {
+    if attach.is_some() && !files.is_empty() {
+        let says = "a service beside a system that runs already: it would not be used";
+        let help = "leave it out, and start what the system needs with the system; or give `command` in place of `url`";
+        complaints.push(spot.complain_of_key(says, help));
+    }
 }
 
 /// Checks the services, in whose environments these placeholders may stand.

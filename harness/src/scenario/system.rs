@@ -11,7 +11,8 @@ use super::file::SystemTable;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Cores, Ready, System, step, words};
+use super::{Attach, Cores, Ready, System, step, words};
+use crate::url::Url;
 
 /// Less than a shell needs to start another program.
 const LEAST_MEMORY: u64 = 4 << 20;
@@ -48,7 +49,10 @@ pub(super) fn checked(
     scenario: &Path,
     complaints: &mut Vec<Complaint>,
 ) -> System {
-    command(&file.command, &spot.key("command"), complaints);
+    let attach = attach(&file, spot, complaints);
+    if let Some(words) = &file.command {
+        command(words, &spot.key("command"), complaints);
+    }
     if let Some(build) = &file.build {
         command(build, &spot.key("build"), complaints);
     }
@@ -64,7 +68,8 @@ pub(super) fn checked(
     System {
         dir: dir(file.dir.as_deref(), scenario, &spot.key("dir"), complaints),
         build: file.build,
-        command: file.command,
+        command: file.command.unwrap_or_default(),
+        attach,
         cores: cores(file.cores, &spot.key("cores"), complaints),
         memory: file.memory.map(|bytes| bytes.as_u64()),
         cpu: file.cpu,
@@ -76,6 +81,44 @@ pub(super) fn checked(
         ready_within: file.ready_within,
         stop_within: file.stop_within,
     }
+}
+
+/// A system is started or found running, and what is only of use for the one contradicts the other.
+fn attach(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Option<Attach> {
+    let Some(url) = &file.url else {
+        if file.command.is_none() {
+            let help = "add `command`, such as [\"npm\", \"start\"], or `url` for a system that runs already";
+            complaints.push(spot.complain("there is no system", help));
+        }
+        if file.pid.is_some() {
+            let help = "add `url`; the rig knows the processes of a system that it starts itself";
+            complaints.push(spot.key("pid").complain_of_key("a process to attach to, and no address", help));
+        }
+        return None;
+    };
+    for (key, at) in spot.entries().iter().filter(|(key, _)| ["command", "build", "env", "port", "dir"].contains(key)) {
+        let says = format!("both `{key}` and `url`: a system that runs already is not started");
+        complaints.push(at.complain_of_key(
+            says,
+            format!("keep one of them; without `url` the rig starts the system, and `{key}` counts"),
+        ));
+    }
+    for (key, at) in spot.entries().iter().filter(|(key, _)| ["memory", "cpu", "open_files"].contains(key)) {
+        let says = format!("both `{key}` and `url`: a system that runs already cannot be held to a limit");
+        complaints.push(at.complain_of_key(says, "leave the limit out, and set it where the system is started"));
+    }
+    let at = spot.key("url");
+    match Url::parse(url) {
+        Err(says) => complaints.push(at.complain(says, "write it as in \"http://127.0.0.1:8080\"")),
+        Ok(url) if url.path != "/" => {
+            complaints.push(at.complain("a system is a host and a port", "leave the path out: each step has its own"));
+        }
+        Ok(_) => {}
+    }
+    if file.pid == Some(0) {
+        complaints.push(spot.key("pid").complain("there is no process 0", "`pgrep -f` finds the system's"));
+    }
+    Some(Attach { url: url.clone(), pid: file.pid })
 }
 
 fn ready(word: String) -> Ready {

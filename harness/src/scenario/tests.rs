@@ -1,5 +1,7 @@
 //! The scenario room as a whole: what parses, and into what.
 
+mod journeys;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -127,7 +129,7 @@ fn what_is_not_said_has_its_documented_default() {
     assert_eq!((&system.cores, &system.ready, system.port), (&Cores::Count(1), &Ready::Accepts, None));
     assert_eq!((crowd.connect_timeout, crowd.timeout, crowd.settle), (seconds(10), seconds(30), seconds(30)));
     assert_eq!(crowd.start_param.pieces, [Piece::Slot(Slot::ChatId)]);
-    assert_eq!((step.repeat, &step.think), (1, &(Duration::ZERO..=Duration::ZERO)));
+    assert_eq!((step.repeat, &step.think), (1, &Think::default()));
     assert_eq!((scenario.telegram, scenario.budgets), (Limits::default(), Budgets::default()));
     assert_eq!(scenario.journeys[0].init_data, None);
 }
@@ -267,7 +269,7 @@ fn the_longest_thinking_of_a_day_passes_and_one_second_more_does_not() {
 fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let quick = shipped("rollover.toml", Some("after")).quick();
     assert_eq!((quick.crowd.groups, quick.crowd.players_per_group), (50, 10));
-    assert_eq!(quick.journeys[0].arrive, Arrive::Burst { over: Duration::from_secs(15) });
+    assert_eq!(quick.journeys[0].arrive, Arrivals::Own(Arrive::Burst { over: Duration::from_secs(15) }));
     let repeats: Vec<u16> = quick.journeys[0].steps.iter().map(|step| step.repeat).collect();
     assert_eq!(repeats, [1, 3]);
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);
@@ -290,4 +292,38 @@ fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness
     assert_eq!(services[0].ready, Ready::Command(vec!["pg".to_owned(), "ready".to_owned()]));
     assert_eq!(services[1].ready, Ready::Path("/".to_owned()));
     assert_eq!((services[0].stop.as_deref(), services[1].stop.as_ref().map(Vec::len)), (None, Some(2)));
+}
+
+fn with_system(system: &str) -> Result<System, Vec<String>> {
+    let text = format!(
+        "name = 's'\ncrowd = {{ groups = 1, players_per_group = 1 }}\n[[journey]]\nname = 'j'\n\
+         arrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]\n[system]\n{system}"
+    );
+    let underlined = |complaint: Complaint| format!("{}: {}", &text[complaint.span.clone()], complaint.says);
+    let parsed = parse(Path::new("s.toml"), &text, None);
+    parsed.map(|scenario| scenario.system).map_err(|all| all.into_iter().map(underlined).collect())
+}
+
+#[test]
+fn a_system_that_runs_already_is_named_by_its_url_and_perhaps_its_process() {
+    let attach = |text| with_system(text).unwrap().attach.unwrap();
+    let url = "http://127.0.0.1:8080".to_owned();
+    assert_eq!(attach("url = 'http://127.0.0.1:8080'"), Attach { url: url.clone(), pid: None });
+    assert_eq!(attach("url = 'http://127.0.0.1:8080'\npid = 7\ncores = [1]"), Attach { url, pid: Some(7) });
+}
+
+#[test]
+fn a_system_is_either_started_or_found_running() {
+    let complaints = |text| with_system(text).unwrap_err();
+    let both = "url = 'http://127.0.0.1:1'\ncommand = ['run']\nenv = { A = 'b' }";
+    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already is not started");
+    assert_eq!(complaints(both), [says("command"), says("env")]);
+    assert_eq!(complaints("cores = 1")[0].lines().last().unwrap().split(": ").last(), Some("there is no system"));
+    assert_eq!(complaints("command = ['run']\npid = 7"), ["pid: a process to attach to, and no address"]);
+    assert_eq!(
+        complaints("url = 'http://127.0.0.1:1/app'"),
+        ["'http://127.0.0.1:1/app': a system is a host and a port"]
+    );
+    assert_eq!(complaints("url = 'localhost:1'").len(), 1);
+    assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
 }

@@ -6,6 +6,7 @@
 //!
 //! [`Ending`]: floodrig_reports::recording::Ending
 
+mod attached;
 mod build;
 mod cap;
 mod cgroup;
@@ -25,6 +26,7 @@ mod signal;
 mod unready;
 mod watcher;
 
+pub use attached::{Attached, NotThere, Sought};
 pub use build::{Build, BuildError, build};
 pub use cgroup::{Confinement, Limits};
 pub use clock::Clock;

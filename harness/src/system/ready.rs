@@ -1,7 +1,7 @@
 //! Readiness: one look at whether the system answers, and what is waited for in words.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use floodrig_stub::Attendance;
@@ -28,15 +28,22 @@ pub(super) enum Glimpse {
 
 /// Looks once.
 pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
-    let (port, ready) = (launch.port, &launch.ready);
-    let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let (target, ready) = (launch.address(), &launch.ready);
+    if let Ready::Command(command) = ready {
+        return succeeds(launch, command, within.min(LOOK_WITHIN));
+    }
+    let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
+    look_at(target, ready, attendance, within)
+}
+
+/// Looks once at one that somebody else may have started; a command of readiness is its starter's to run.
+pub(super) fn look_at(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
-    let wanted = wanted(port, ready);
+    let wanted = wanted(target, ready);
     let seen = match ready {
-        Ready::Accepts => connect(target, within).map(|_| 200),
+        Ready::Accepts | Ready::Command(_) => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
-        Ready::Command(command) => return succeeds(launch, command, within),
-        Ready::Bot => return asked(&wanted, launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default()),
+        Ready::Bot => return asked(&wanted, attendance),
     };
     match seen {
         Ok(200..=299) => Glimpse::Ready,
@@ -55,11 +62,11 @@ fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
 }
 
 /// What is waited for.
-pub(super) fn wanted(port: u16, ready: &Ready) -> String {
+pub(super) fn wanted(target: SocketAddr, ready: &Ready) -> String {
     match ready {
-        Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
+        Ready::Accepts => format!("a connection to {target}"),
         Ready::Command(command) => format!("`{}` to exit with 0", command.join(" ")),
-        Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
+        Ready::Path(path) => format!("a 2xx answer to GET {path} on {target}"),
         Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
     }
 }
@@ -69,9 +76,9 @@ fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
         Ok(Some(Exit::Code(0))) => Glimpse::Ready,
         Ok(how) => {
             let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause::Ended(how).to_string());
-            Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.port, &launch.ready)))
+            Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.address(), &launch.ready)))
         }
-        Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.port, &launch.ready))),
+        Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.address(), &launch.ready))),
     }
 }
 
@@ -150,75 +157,58 @@ fn status(head: &[u8]) -> io::Result<Option<u16>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, TcpListener};
 
     /// Answers one connection with these bytes after its request has been read.
-    fn once(answer: &'static [u8]) -> u16 {
+    fn once(answer: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let target = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let _read = stream.read(&mut [0; 1024]).unwrap();
             stream.write_all(answer).unwrap();
         });
-        port
+        target
     }
 
-    fn launch(port: u16, ready: Ready) -> Launch {
-        Launch {
-            program: crate::keeper::Program::default(),
-            dir: "/".into(),
-            command: Vec::new(),
-            env: std::collections::BTreeMap::new(),
-            port,
-            cores: crate::system::cores::CoreSets { system: Vec::new(), rig: Vec::new(), note: None },
-            open_files: None,
-            remove: None,
-            open_files_at_most: None,
-            limits: crate::system::Limits::default(),
-            scratch: None,
-            stub: None,
-            ready,
-            ready_within: LOOK_WITHIN,
-            stop_within: LOOK_WITHIN,
-        }
-    }
-
-    fn look_at(port: u16) -> Glimpse {
-        look(&launch(port, Ready::Path("/healthz".to_owned())), LOOK_WITHIN)
+    fn get_healthz(target: SocketAddr) -> Glimpse {
+        look_at(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
     fn a_2xx_is_ready() {
-        assert_eq!(look_at(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
+        assert_eq!(get_healthz(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
     }
 
     #[test]
     fn a_404_says_what_is_waited_for_and_what_came() {
-        let port = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
-        let text = format!("a 2xx answer to GET /healthz on 127.0.0.1:{port}: answered 404 so far");
-        assert_eq!(look_at(port), Glimpse::NotYet(text));
+        let target = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        let text = format!("a 2xx answer to GET /healthz on {target}: answered 404 so far");
+        assert_eq!(get_healthz(target), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_connection_closed_without_an_answer_is_not_ready() {
-        let Glimpse::NotYet(text) = look_at(once(b"HTTP/1.1 2")) else { panic!("ready") };
+        let Glimpse::NotYet(text) = get_healthz(once(b"HTTP/1.1 2")) else { panic!("ready") };
         assert!(text.ends_with("closed without an answer so far"), "{text}");
     }
 
     #[test]
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(&launch(port, Ready::Accepts), LOOK_WITHIN), Glimpse::Ready);
+        let target = listener.local_addr().unwrap();
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
-        let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(&launch(port, Ready::Accepts), LOOK_WITHIN), Glimpse::NotYet(text));
+        let text = format!("a connection to {target}: nobody listens so far");
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
-        let look = |calls, asked_for_updates| asked(&wanted(1, &Ready::Bot), Attendance { calls, asked_for_updates });
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let look = |calls, asked_for_updates| {
+            look_at(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
+        };
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

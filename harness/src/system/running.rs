@@ -19,7 +19,7 @@ use super::port;
 use super::ready::{self, Glimpse};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Known, Watch, hear};
-use crate::keeper::{Kept, Spec, Started, descendants};
+use crate::keeper::{Kept, Spec, Started, Tree, descendants};
 use crate::scenario::Ready;
 
 /// How often readiness is looked for.
@@ -38,6 +38,8 @@ pub struct Stopped {
     pub logs: Logs,
     /// What its control group counted.
     pub confined: Option<Confined>,
+    /// Events of its end that found no room in the recorder's queue.
+    pub events_dropped: u64,
 }
 
 /// A system that runs, or has died since. Dropping it ends it at once.
@@ -103,7 +105,7 @@ impl System {
         interrupted: &AtomicBool,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, StartError> {
-        let mut waited_for = ready::wanted(launch.port, &launch.ready);
+        let mut waited_for = ready::wanted(launch.address(), &launch.ready);
         progress(&waited_for);
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
@@ -147,7 +149,7 @@ impl System {
 
     fn not_ready(self, why: Unready, launch: &Launch) -> StartError {
         let stdout = Arc::clone(&self.stdout);
-        let Stopped { mut ending, logs, .. } = self.stop(launch.stop_within);
+        let Stopped { mut ending, logs, confined: _, events_dropped: _ } = self.stop(launch.stop_within);
         if ending.stderr_tail.is_empty() {
             ending.stderr_tail = look(&stdout, |output| output.tail(QUOTED_LINES));
         }
@@ -191,7 +193,7 @@ impl System {
 
     /// Where its threads are, against where they should be.
     pub fn verify_cores(&self, system: &[u32]) -> Pinning {
-        cores::verify(self.root(), system)
+        cores::verify(Tree::Below(self.root()), system)
     }
 
     /// Stops it: SIGTERM to its whole tree, SIGKILL to what is left after `within`. Returns when nothing is left.
@@ -213,7 +215,7 @@ impl System {
         if !left.is_empty() {
             ending.note = Some(format!("processes that not even SIGKILL ended: {left:?}"));
         }
-        Stopped { ending, logs: self.logs(), confined }
+        Stopped { ending, logs: self.logs(), confined, events_dropped: self.known.look().dropped }
     }
 
     /// A limit of its own has its own count of kills; without one there is only that of the machine.

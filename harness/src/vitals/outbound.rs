@@ -15,7 +15,7 @@ use floodrig_reports::recording::{Outbound, Row, Towards};
 use procfs::process::{FDTarget, Process};
 
 use super::diag::{Diag, FAMILIES, Last, Question, Socket, States};
-use crate::keeper::descendants;
+use crate::keeper::Tree;
 use crate::system::Clock;
 
 /// How often connections are counted: a pool that is full for a fifth of a second makes nobody wait long.
@@ -40,8 +40,8 @@ pub(super) struct OutboundWatch {
 /// What is watched.
 #[derive(Debug, Clone)]
 pub(super) struct Watched {
-    /// The process below which all of the system lives.
-    pub(super) root: u32,
+    /// The system's processes.
+    pub(super) tree: Tree,
     /// The ports on which it is served or listens itself; connections of those are not its own.
     pub(super) own_ports: Vec<u16>,
     /// What listens on a port, where the run knows.
@@ -118,7 +118,7 @@ impl Watching {
         self.others.retain(|inode| alive.contains(inode));
         let is_known = |inode: &u32| self.ours.contains(inode) || self.others.contains(inode);
         if now >= self.search_at && !alive.iter().all(is_known) {
-            let held = held_by(self.watched.root);
+            let held = held_by(self.watched.tree);
             let took = after().saturating_sub(now);
             self.search_at = now + took * LOOK_SHARE;
             self.ours = alive.intersection(&held).copied().collect();
@@ -185,9 +185,9 @@ fn waits(last: Last) -> bool {
     last.sent_ms < last.received_ms || (last.sent_ms == last.received_ms && last.sent_ms <= SAME_MS)
 }
 
-/// The sockets that processes below `root` hold.
-fn held_by(root: u32) -> BTreeSet<u32> {
-    let processes = descendants(root).into_iter().filter_map(|identity| Process::new(identity.pid as i32).ok());
+/// The sockets that these processes hold.
+fn held_by(tree: Tree) -> BTreeSet<u32> {
+    let processes = tree.processes().into_iter().filter_map(|identity| Process::new(identity.pid as i32).ok());
     let handles = processes.filter_map(|process| process.fd().ok()).flatten().flatten();
     let sockets = handles.filter_map(|handle| match handle.target {
         FDTarget::Socket(inode) => Some(inode as u32),
@@ -232,9 +232,8 @@ mod tests {
         std::thread::sleep(Duration::from_millis(5));
         connections[0].write_all(b"question").unwrap();
         std::thread::sleep(Duration::from_millis(5));
-        // The test's own process stands for the tree: it is a child of its parent.
-        let root = std::os::unix::process::parent_id();
-        let watched = Watched { root, own_ports: Vec::new(), names: [(address.port(), "db".to_owned())].into() };
+        let tree = Tree::From(std::process::id());
+        let watched = Watched { tree, own_ports: Vec::new(), names: [(address.port(), "db".to_owned())].into() };
         let mut watching = Watching::new(watched).unwrap();
         watching.discover(Duration::ZERO, || Duration::ZERO).unwrap();
         let counted = watching.count().unwrap().into_iter().find(|to| to.port == address.port());
@@ -246,7 +245,7 @@ mod tests {
     fn somebody_elses_connection_is_not_counted() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let _connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let watched = Watched { root: std::process::id(), own_ports: Vec::new(), names: BTreeMap::new() };
+        let watched = Watched { tree: Tree::Below(std::process::id()), own_ports: Vec::new(), names: BTreeMap::new() };
         let mut watching = Watching::new(watched).unwrap();
         watching.discover(Duration::ZERO, || Duration::ZERO).unwrap();
         assert_eq!(watching.count().unwrap(), []);

@@ -8,16 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodrig_reports::recording::PidVital;
 use procfs::process::{LimitValue, Process};
 
-use crate::keeper::{Identity, descendants};
+use crate::keeper::{Identity, Tree};
 use crate::system::cores;
 
 /// Whose processes they are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whose {
-    /// The keeper, below which all of them live.
-    pub(super) root: u32,
-    /// The command that it was started with.
-    pub(super) command: u32,
+    /// They themselves; nothing: they are not known.
+    pub(super) tree: Option<Tree>,
+    /// The command that the keeper was started with.
+    pub(super) command: Option<u32>,
+}
+
+impl Whose {
+    /// Whether this is the keeper of a command, to which a process comes whose parent has ended.
+    fn keeps_orphans(self, parent: u32) -> bool {
+        match self.tree {
+            Some(Tree::Below(root)) => self.command.is_some() && parent == root,
+            Some(Tree::From(_)) | None => false,
+        }
+    }
 }
 
 /// Samples the tree below one process.
@@ -40,7 +50,7 @@ pub(super) struct Tick {
 }
 
 impl Processes {
-    /// Of this tree, which is to stay on these cores.
+    /// Of these, which are to stay on these cores; of nothing at all without a tree.
     pub(super) fn new(whose: Whose, system_cores: Vec<u32>) -> Self {
         Self { whose, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
     }
@@ -58,7 +68,7 @@ impl Processes {
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
-        for identity in descendants(self.whose.root) {
+        for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
             if let Ok(process) = Process::new(identity.pid as i32) {
                 let known = || Known { handles_limit: handles_limit(&process), process };
                 self.known.entry(identity).or_insert_with(known);
@@ -135,7 +145,7 @@ fn sample(identity: Identity, known: &Known, whose: Whose) -> Option<Sample> {
         hwm_bytes: status.vmhwm.unwrap_or(rss) * 1024,
         cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
         threads: status.threads,
-        handles: handles.as_ref().map_or(0, |count| *count as u64),
+        handles: handles.as_ref().ok().map(|count| *count as u64),
         start: identity.start,
         handles_limit: known.handles_limit,
         waited_us: process.schedstat().ok().map(|times| times.run_delay / 1000),
@@ -145,7 +155,7 @@ fn sample(identity: Identity, known: &Known, whose: Whose) -> Option<Sample> {
     };
     let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
     // One whose parent has ended comes to the keeper, whose own child the command is.
-    let is_orphan = stat.ppid as u32 == whose.root && identity.pid != whose.command;
+    let is_orphan = whose.keeps_orphans(stat.ppid as u32) && whose.command != Some(identity.pid);
     Some(Sample { vital, cores, handles_hidden: handles.is_err(), is_orphan })
 }
 

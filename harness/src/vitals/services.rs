@@ -3,6 +3,7 @@
 use floodrig_reports::recording::ServiceVital;
 
 use super::processes::{Processes, Whose};
+use crate::keeper::Tree;
 
 /// One tick of the observer in so many.
 const EVERY: u32 = 5;
@@ -18,7 +19,7 @@ impl Services {
     /// By name and root; they may use these cores.
     pub(super) fn new(services: &[(String, u32)], cores: &[u32]) -> Self {
         let one = |(name, root): &(String, u32)| {
-            (name.clone(), Processes::new(Whose { root: *root, command: 0 }, cores.to_vec()))
+            (name.clone(), Processes::new(Whose { tree: Some(Tree::Below(*root)), command: None }, cores.to_vec()))
         };
         Self { each: services.iter().map(one).collect(), ticks: 0 }
     }
@@ -41,6 +42,6 @@ fn vital(name: &str, processes: &mut Processes) -> ServiceVital {
         processes: pids.len() as u64,
         rss_bytes: sum(|pid| pid.rss_bytes),
         cpu_us: sum(|pid| pid.cpu_us),
-        handles: sum(|pid| pid.handles),
+        handles: sum(|pid| pid.handles.unwrap_or(0)),
     }
 }

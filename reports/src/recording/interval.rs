@@ -21,6 +21,19 @@ pub struct Interval {
     pub unmatched: Option<u64>,
 }
 
+impl Interval {
+    /// Adds what another rig counted in the same interval; exact.
+    pub fn merge(&mut self, other: &Self) {
+        self.len_us = self.len_us.max(other.len_us);
+        self.in_flight += other.in_flight;
+        // Nobody's count is no count, and never a zero.
+        self.unmatched = [self.unmatched, other.unmatched].into_iter().flatten().reduce(|all, one| all + one);
+        for (name, act) in &other.acts {
+            self.acts.entry(name.clone()).or_default().merge(act);
+        }
+    }
+}
+
 /// One act's share of an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActInterval {
@@ -32,6 +45,9 @@ pub struct ActInterval {
     pub outcomes: Outcomes,
     /// Of the ok ones, those whose handshake needed SYN retransmits.
     pub late_connect: u64,
+    /// Of the skipped ones, those whose player had left.
+    #[serde(default)]
+    pub left: u64,
     /// Requests sent, retries included.
     pub requests: u64,
     /// From the planned instant to the end, of the ok ones.
@@ -56,7 +72,8 @@ impl ActInterval {
         match sample.outcome {
             Outcome::Ok { late_connect } => self.count_success(sample, late_connect),
             Outcome::Abandoned => self.count_abandoned(sample),
-            Outcome::Skipped | Outcome::RigFault(_) => {}
+            Outcome::Skipped { left } => self.left += u64::from(left),
+            Outcome::RigFault(_) => {}
             Outcome::CheckFailed
             | Outcome::Status(_)
             | Outcome::Refused
@@ -98,6 +115,7 @@ impl ActInterval {
         self.ok += other.ok;
         self.outcomes.merge(&other.outcomes);
         self.late_connect += other.late_connect;
+        self.left += other.left;
         self.requests += other.requests;
         self.sent_late += other.sent_late;
         self.response.merge(&other.response);
@@ -166,7 +184,7 @@ mod tests {
     #[test]
     fn skipped_acts_and_rig_faults_leave_no_time_behind() {
         let act = counted(&[
-            sample(Duration::ZERO, Outcome::Skipped),
+            sample(Duration::ZERO, Outcome::Skipped { left: false }),
             sample(Duration::ZERO, Outcome::RigFault(RigFault::TooManyOpenFiles)),
         ]);
         assert_eq!((act.failed_response.count(), act.lag.count()), (0, 0));

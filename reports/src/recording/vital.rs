@@ -48,7 +48,8 @@ pub struct PidVital {
     /// CPU time so far, user and system, its reaped children left out.
     pub cpu_us: u64,
     pub threads: u64,
-    pub handles: u64,
+    /// Nothing: it runs as another user, who alone may count them.
+    pub handles: Option<u64>,
     /// In clock ticks since boot: tells it from a later process of the same id.
     #[serde(default)]
     pub start: u64,

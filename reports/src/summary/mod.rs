@@ -39,6 +39,7 @@ pub struct Summary {
     #[serde(default)]
     pub services: BTreeMap<String, Service>,
     /// Bot API calls.
+    #[serde(serialize_with = "telegram::or_nulls")]
     pub telegram: Telegram,
     /// What became visible in the chats.
     pub deliveries: Deliveries,
@@ -68,6 +69,10 @@ pub struct Act {
     pub late_connect: u64,
     /// Refused + reset + connect timeout + closed + timeout.
     pub unserved: u64,
+    /// Of the skipped ones, those whose player had left over an act that failed.
+    pub left: u64,
+    /// Requests sent, retries included.
+    pub requests: u64,
     /// Requests per planned act.
     pub amplification: Option<f64>,
     /// Successes a second, over the length of the load.
@@ -197,6 +202,9 @@ pub struct ProcessStalls {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]
 pub struct Telegram {
+    /// Whether nobody counted: the stub is another rig's. Then every key is `null` where it is written.
+    #[serde(skip)]
+    pub uncounted: bool,
     pub calls: u64,
     pub accepted: u64,
     pub throttled: u64,

@@ -14,7 +14,8 @@ pub(super) struct Counters {
 impl Counters {
     pub(super) fn take(&mut self, pids: &[PidVital]) {
         for pid in pids {
-            let share = pid.handles_limit.map(|limit| pid.handles as f64 / limit.max(1) as f64);
+            let share = pid.handles.zip(pid.handles_limit);
+            let share = share.map(|(handles, limit)| handles as f64 / limit.max(1) as f64);
             self.handles_share = self.handles_share.into_iter().chain(share).reduce(f64::max);
             self.last.insert((pid.pid, pid.start), pid.clone());
         }
@@ -48,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_process_nearest_to_its_own_limit_counts() {
-        let pid = |handles, limit| PidVital { handles, handles_limit: limit, ..PidVital::default() };
+        let pid = |handles, limit| PidVital { handles: Some(handles), handles_limit: limit, ..PidVital::default() };
         let mut counters = Counters::default();
         counters.take(&[pid(900, None), pid(60, Some(64)), pid(500, Some(1024))]);
         assert_eq!(counters.handles_share(), Some(60.0 / 64.0));

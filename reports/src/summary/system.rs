@@ -18,7 +18,8 @@ pub(super) struct Tree {
     last_at_us: u64,
     cpu_us_by_pid: BTreeMap<u32, u64>,
     rss_peak_bytes: u64,
-    handles_peak: u64,
+    handles_peak: Option<u64>,
+    handles_hidden: bool,
     threads_peak: u64,
     listen_queue_peak: Option<u64>,
     probe_delay_us: Option<u64>,
@@ -41,7 +42,7 @@ impl Tree {
             at_s: vital.at_us as f64 / 1e6,
             rss_bytes: total(&vital.pids, |pid| pid.rss_bytes),
             cpu: self.cores_busy(vital),
-            handles: total(&vital.pids, |pid| pid.handles),
+            handles: vital.pids.iter().map(|pid| pid.handles).sum(),
             threads: total(&vital.pids, |pid| pid.threads),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
             listen_queue: vital.listen_queue,
@@ -76,6 +77,7 @@ impl Tree {
         let own_peak = vital.pids.iter().map(|pid| pid.hwm_bytes).max().unwrap_or(0);
         self.rss_peak_bytes = self.rss_peak_bytes.max(point.rss_bytes).max(own_peak);
         self.handles_peak = self.handles_peak.max(point.handles);
+        self.handles_hidden |= point.handles.is_none();
         self.threads_peak = self.threads_peak.max(point.threads);
         self.listen_queue_peak = self.listen_queue_peak.max(vital.listen_queue);
         self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
@@ -109,7 +111,7 @@ impl Tree {
             top_messages: logs.map(|logs| logs.top_messages).unwrap_or_default(),
             rss_peak_bytes: proc.then_some(self.rss_peak_bytes),
             cpu_seconds: proc.then(|| self.cpu_us_by_pid.values().sum::<u64>() as f64 / 1e6),
-            handles_peak: proc.then_some(self.handles_peak),
+            handles_peak: self.handles_peak.filter(|_| proc && !self.handles_hidden),
             threads_peak: proc.then_some(self.threads_peak),
             handles_share_peak: self.counters.handles_share().filter(|_| proc),
             pss_bytes: self.pss_bytes.filter(|_| proc),
@@ -178,7 +180,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn pid(pid: u32, rss_bytes: u64, cpu_us: u64) -> PidVital {
-        PidVital { pid, rss_bytes, hwm_bytes: rss_bytes, cpu_us, threads: 2, handles: 10, ..PidVital::default() }
+        PidVital { pid, rss_bytes, hwm_bytes: rss_bytes, cpu_us, threads: 2, handles: Some(10), ..PidVital::default() }
     }
 
     fn tick(at_us: u64, pids: Vec<PidVital>) -> Vital {
@@ -197,8 +199,16 @@ mod tests {
     fn a_tree_is_summed_process_by_process() {
         let mut tree = Tree::default();
         let point = tree.take(&tick(0, vec![pid(1, 30 * MIB, 0), pid(2, 20 * MIB, 0)]));
-        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, 20, 4));
+        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, Some(20), 4));
         assert_eq!(summary(tree).rss_peak_bytes, Some(50 * MIB));
+    }
+
+    #[test]
+    fn handles_that_cannot_be_counted_are_not_measured_rather_than_none() {
+        let mut tree = Tree::default();
+        tree.take(&tick(0, vec![pid(1, MIB, 0)]));
+        let point = tree.take(&tick(1, vec![pid(1, MIB, 0), PidVital { handles: None, ..pid(2, MIB, 0) }]));
+        assert_eq!((point.handles, summary(tree).handles_peak), (None, None));
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn forward_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let (chat, from) = (turn.chat()?, turn.chat_in("from_chat_id")?);
     let id = turn.call.params.integer("message_id").unwrap_or(0);
     let original = original(turn, &from, id, "message to forward not found")?;
-    turn.send_with(&chat, original.content.clone(), origin(&original, &from))
+    turn.send_with(&chat, original.content.clone(), origin(turn, &original, &from))
 }
 
 fn copy_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
@@ -68,7 +68,7 @@ fn several(turn: &mut Turn<'_>, none: &str, shows_origin: bool) -> Result<Done, 
     let mut sent = Vec::new();
     for original in originals {
         let id = turn.telegram.world.next_id(turn.call.bot, &chat);
-        let beside = if shows_origin { origin(&original, &from) } else { Box::default() };
+        let beside = if shows_origin { origin(turn, &original, &from) } else { Box::default() };
         turn.place(&chat, Message { id, content: original.content, beside, ..draft.clone() });
         sent.push(json!({ "message_id": id }));
     }
@@ -107,7 +107,7 @@ fn original(turn: &mut Turn<'_>, from: &Chat, id: i64, none: &str) -> Result<Mes
 }
 
 /// Where a forwarded message comes from.
-fn origin(original: &Message, from: &Chat) -> Fields {
+fn origin(turn: &Turn<'_>, original: &Message, from: &Chat) -> Fields {
     if let Some(first) = original.beside.iter().find(|(name, _)| *name == "forward_origin") {
         return Box::new([first.clone()]);
     }
@@ -115,7 +115,7 @@ fn origin(original: &Message, from: &Chat) -> Fields {
     let origin = match from.kind {
         ChatKind::Channel => json!({ "type": "channel", "date": date, "chat": from, "message_id": original.id }),
         ChatKind::Private | ChatKind::Group | ChatKind::Supergroup => {
-            json!({ "type": "user", "date": date, "sender_user": original.from })
+            json!({ "type": "user", "date": date, "sender_user": turn.telegram.world.people.show(original.from) })
         }
     };
     Box::new([("forward_origin", Json::of(&origin))])

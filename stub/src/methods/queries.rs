@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
+use crate::users::checkout::{self, TooOld};
 use crate::world::Facts;
 
 pub(super) const METHODS: Family = &[
     ("answerCallbackQuery", answer_callback_query),
     ("answerInlineQuery", answer_inline_query),
-    ("answerShippingQuery", |turn| answer(turn, "shipping_query_id", &["ok", "shipping_options", "error_message"])),
-    ("answerPreCheckoutQuery", |turn| answer(turn, "pre_checkout_query_id", &["ok", "error_message"])),
+    ("answerShippingQuery", answer_shipping_query),
+    ("answerPreCheckoutQuery", answer_pre_checkout_query),
     ("answerWebAppQuery", answer_web_app_query),
     ("savePreparedInlineMessage", save_prepared_inline_message),
 ];
@@ -54,9 +55,39 @@ fn answer_inline_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     answer(turn, "inline_query_id", &["results", "cache_time", "is_personal", "next_offset", "button"])
 }
 
+/// Only a bot that agrees in time is paid.
+fn answer_pre_checkout_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let (id, agreed) = (query_id(turn, "pre_checkout_query_id")?, turn.call.params.is_true("ok"));
+    let at = turn.moment();
+    checkout::checked_out(turn.telegram, at, &id, agreed).map_err(|TooOld| Refusal::bad_request(TOO_OLD))?;
+    answer(turn, "pre_checkout_query_id", &["ok", "error_message"])
+}
+
+fn answer_shipping_query(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let id = query_id(turn, "shipping_query_id")?;
+    let option = if turn.call.params.is_true("ok") { Some(first_option(turn)?) } else { None };
+    let at = turn.moment();
+    checkout::shipped(turn.telegram, at, &id, option).map_err(|TooOld| Refusal::bad_request(TOO_OLD))?;
+    answer(turn, "shipping_query_id", &["ok", "shipping_options", "error_message"])
+}
+
+/// The first way of shipping that is offered, and what it costs.
+fn first_option(turn: &Turn<'_>) -> Result<(String, i64), Refusal> {
+    let options: Vec<Value> = turn.list("shipping_options").unwrap_or_default();
+    let unread = || Refusal::bad_request("can't parse shipping options JSON object");
+    let option = options.first().ok_or_else(unread)?;
+    let prices = option["prices"].as_array().ok_or_else(unread)?;
+    let id = option["id"].as_str().ok_or_else(unread)?;
+    Ok((id.to_owned(), prices.iter().filter_map(|price| price["amount"].as_i64()).sum()))
+}
+
+fn query_id(turn: &Turn<'_>, parameter: &str) -> Result<String, Refusal> {
+    turn.call.params.given(parameter).map(str::to_owned).ok_or_else(|| Refusal::bad_request(TOO_OLD))
+}
+
 /// Keeps an answer under the id of what it answers.
 fn answer(turn: &mut Turn<'_>, id: &str, fields: &[&str]) -> Result<Done, Refusal> {
-    let id = turn.call.params.given(id).ok_or_else(|| Refusal::bad_request(TOO_OLD))?.to_owned();
+    let id = query_id(turn, id)?;
     let given = fields.iter().filter_map(|name| Some(((*name).to_owned(), turn.plain(name)?)));
     let said = Value::Object(given.collect());
     turn.note(turn.call.bot, &format!("answer/{id}"), &said);

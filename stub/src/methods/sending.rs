@@ -54,7 +54,7 @@ impl Turn<'_> {
             Found::Message(replied) => Some(replied.clone()),
             Found::Forgotten | Found::Nowhere => None,
         });
-        let shown = show(&Shown { message: &message, chat, reply_to: reply_to.as_ref() });
+        let shown = show(&Shown { people: &world.people, message: &message, chat, reply_to: reply_to.as_ref() });
         world.keep(self.call.bot, chat, message);
         shown
     }

@@ -8,6 +8,7 @@
 mod ceiling;
 mod line;
 mod pace;
+mod slow;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use ceiling::{Ceiling, Key, LONGEST_WAIT, Met};
 pub(crate) use line::{Called, Entered, Kind, Lines, Place};
+pub(crate) use slow::{SLOW_CHAT, SlowChats};
 
 use crate::Limits;
 use crate::ids::ById;

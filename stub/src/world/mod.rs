@@ -4,6 +4,7 @@
 //! ids from one counter of the bot, supergroups and channels from their own, as at Telegram.
 
 mod avatar;
+pub mod described;
 mod facts;
 mod files;
 mod message;
@@ -12,11 +13,14 @@ mod picture;
 mod shelf;
 mod standing;
 
+use std::sync::Arc;
+
 pub(crate) use avatar::Side;
+pub(crate) use described::{Directory, Rank};
 pub(crate) use facts::Facts;
 pub(crate) use files::{FileId, FileObject, Files, MOST_BYTES, Media, MediaKind};
 pub(crate) use message::{Content, Fields, Message, Shown};
-pub(crate) use people::{Chat, ChatKind, User};
+pub(crate) use people::{Chat, ChatKind, Named, User};
 pub(crate) use picture::Sides;
 
 pub(crate) use shelf::Shelf;
@@ -30,6 +34,7 @@ pub(crate) struct World {
     pub(crate) files: Files,
     pub(crate) facts: Facts,
     pub(crate) standing: Standing,
+    pub(crate) people: Arc<Directory>,
     titles: Shelf<i64, Box<str>>,
     met: Shelf<i64, ()>,
     next_ids: ById<Sequence, i64>,
@@ -63,6 +68,8 @@ pub(crate) enum Found<'a> {
 
 /// Bytes for messages, all chats together.
 const MOST_MESSAGES: usize = 12 << 20;
+/// Whoever was set to be something in a chat, as a fact about it.
+const MEMBERS: &str = "members";
 /// Bytes for titles that bots have set.
 const MOST_TITLES: usize = 4 << 20;
 /// How many chats are known to have somebody in them.
@@ -76,6 +83,7 @@ impl World {
             files: Files::new(),
             facts: Facts::new(),
             standing: Standing::new(),
+            people: Arc::default(),
             titles: Shelf::bounded(MOST_TITLES),
             met: Shelf::bounded(MOST_MET),
             next_ids: ById::default(),
@@ -85,7 +93,19 @@ impl World {
 
     /// The chat of that id, with the title it was given.
     pub(crate) fn chat(&mut self, id: i64) -> Chat {
-        Chat { title: self.titles.get(&id).cloned(), ..Chat::of(id) }
+        let chat = self.people.chat(id);
+        match self.titles.get(&id) {
+            Some(title) => Chat { title: Some(title.clone()), ..chat },
+            None => chat,
+        }
+    }
+
+    /// The channel or supergroup of that public name.
+    pub(crate) fn chat_called(&mut self, name: &str) -> Chat {
+        match self.people.called(name) {
+            Some(id) => self.chat(id),
+            None => Chat::named(name),
+        }
     }
 
     /// Notes that somebody is in that chat.
@@ -94,11 +114,25 @@ impl World {
     }
 
     pub(crate) fn was_met(&mut self, chat: i64) -> bool {
-        self.met.get(&chat).is_some()
+        self.people.has_chat(chat) || self.met.get(&chat).is_some()
     }
 
     pub(crate) fn set_title(&mut self, chat: i64, title: &str) {
         self.titles.insert(chat, title.into(), 96 + title.len());
+    }
+
+    /// Remembers that somebody was set to be something in a chat.
+    pub(crate) fn note_member(&mut self, chat: i64, id: i64) {
+        let mut noted = self.noted_members(chat);
+        if !noted.contains(&id) {
+            noted.push(id);
+            self.facts.set(chat, MEMBERS, &serde_json::json!(noted));
+        }
+    }
+
+    /// Whoever was.
+    pub(crate) fn noted_members(&mut self, chat: i64) -> Vec<i64> {
+        self.facts.get(chat, MEMBERS).and_then(|noted| serde_json::from_value(noted).ok()).unwrap_or_default()
     }
 
     /// The id of the next message of that chat.

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use floodrig::keeper::Tree;
 use floodrig::vitals::{Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Vital};
 
-use crate::support::{LONG, Run, shell, until};
+use super::support::{LONG, Run, shell, until};
 
 /// How often a measurement of real time is tried on a machine that others use too.
 const TRIES: usize = 5;
@@ -60,12 +61,12 @@ impl Server {
 
 fn subject(root: u32, port: u16) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
+    let path = "/".to_owned();
     Subject {
-        root,
-        command: 0,
-        port,
-        listens: true,
-        path: "/".to_owned(),
+        tree: Ok(Tree::Below(root)),
+        command: None,
+        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        path,
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),
@@ -199,7 +200,7 @@ fn threads_handles_and_cpu_time_are_counted() {
     let observer = Observer::start(subject(system.root(), launch.port), run.epoch, run.to_rows());
     let used = until("its cpu time", || next_vital(&run).pids.first().filter(|pid| pid.cpu_us > 50_000).cloned());
     assert_eq!((used.pid, used.threads), (system.pid(), 1));
-    assert!(used.handles >= 3, "{used:?}");
+    assert!(used.handles >= Some(3), "{used:?}");
     let vital = next_vital(&run);
     assert!(vital.rig_cpu_us.is_some() && vital.stub_cpu_us.is_none());
     observer.finish();
@@ -240,11 +241,11 @@ fn a_thousand_ordered_handles_are_counted_exactly_and_against_their_limit() {
     until("it is up", || flag("up").exists().then_some(()));
     // The first may have been read before that.
     next_vital(&run);
-    let before = next_vital(&run).pids.remove(0).handles;
+    let before = next_vital(&run).pids.remove(0).handles.unwrap();
     std::fs::write(flag("now"), "").unwrap();
-    until("the handles", || next_vital(&run).pids.first().filter(|pid| pid.handles >= before + 1000).map(|_| ()));
+    until("the handles", || next_vital(&run).pids.first().filter(|pid| pid.handles >= Some(before + 1000)).map(|_| ()));
     let seen = next_vital(&run).pids.remove(0);
-    assert_eq!((seen.handles, seen.handles_limit), (before + 1000, Some(2000)));
+    assert_eq!((seen.handles, seen.handles_limit), (Some(before + 1000), Some(2000)));
     assert!(seen.waited_us.is_some() && seen.switches_voluntary.is_some() && seen.major_faults.is_some(), "{seen:?}");
     let observed = observer.finish();
     assert!(observed.pss_bytes > Some(1 << 20), "{observed:?}");
@@ -257,7 +258,7 @@ fn an_orphan_is_named_and_stopped_with_the_rest() {
     let launch = shell("sh -c 'sleep 1000 & sleep 1000 & exit' & sleep 1000; :");
     let system = run.start(&launch).unwrap();
     let mut whose = subject(system.root(), launch.port);
-    whose.command = system.pid();
+    whose.command = Some(system.pid());
     let observer = Observer::start(whose, run.epoch, run.to_rows());
     let mut named = std::collections::BTreeSet::new();
     until("both orphans named", || {
@@ -267,8 +268,8 @@ fn an_orphan_is_named_and_stopped_with_the_rest() {
         }
         (named.len() == 2).then_some(())
     });
-    let tree = crate::support::below(system.root());
+    let tree = super::support::below(system.root());
     observer.finish();
     system.stop(LONG);
-    assert!(tree.len() >= 4 && crate::support::all_ended(&tree));
+    assert!(tree.len() >= 4 && super::support::all_ended(&tree));
 }

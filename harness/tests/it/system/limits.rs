@@ -2,7 +2,7 @@
 
 use floodrig::system::{Limits, Unready};
 
-use crate::support::{LONG, Run, dies_by, shell, until};
+use super::support::{LONG, Run, dies_by, shell, until};
 
 #[test]
 fn a_system_beyond_its_memory_is_killed_and_the_kernels_count_proves_it() {
