@@ -153,7 +153,10 @@ impl Rig<'_> {
     ) -> Result<UnderTest, Trouble> {
         let Some(running) = &self.order.places.attach else {
             let started = self.start_system(telegram, tell);
-            return started.map(UnderTest::Started).map_err(|cause| self.not_started(header, telegram, cause));
+            return started
+                .map(Box::new)
+                .map(UnderTest::Started)
+                .map_err(|cause| self.not_started(header, telegram, cause));
         };
         tell(News::Waiting(&format!("waiting for the system at {}", running.target.host)));
         let advice = self.ground.advice(telegram.url().as_deref());

@@ -14,7 +14,7 @@ use crate::system::{Attached, NotThere, Sought, Stopped, System};
 /// The system under test.
 pub(super) enum UnderTest {
     /// Started by this rig.
-    Started(System),
+    Started(Box<System>),
     /// Found running.
     Attached(Attached),
 }

@@ -325,5 +325,10 @@ fn a_system_is_either_started_or_found_running() {
         ["'http://127.0.0.1:1/app': a system is a host and a port"]
     );
     assert_eq!(complaints("url = 'localhost:1'").len(), 1);
+    let held = complaints("url = 'http://127.0.0.1:1'\nmemory = '1GiB'\ncpu = 1.5\nopen_files = 64");
+    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already cannot be held to a limit");
+    assert_eq!(held, [says("memory"), says("cpu"), says("open_files")]);
+    let served = complaints("url = 'http://127.0.0.1:1'\n[[service]]\nname = 'db'\nstart = ['pg']");
+    assert_eq!(served, ["service: a service beside a system that runs already: it would not be used"]);
     assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
 }
