@@ -10,6 +10,7 @@ mod crowd;
 mod journeys;
 mod lifecycle;
 mod outcome;
+mod postgres;
 mod rig;
 mod shards;
 mod stub;
