@@ -1,7 +1,10 @@
 //! The numbers of a run as tables of text, for every renderer that shows tables: so all show the same.
 
+mod after;
+
 use std::collections::BTreeMap;
 
+pub(crate) use self::after::{recovery, shutdown};
 use crate::Value;
 use crate::compare::Comparison;
 use crate::summary::{Act, Summary};
@@ -57,7 +60,8 @@ pub fn figures(summary: &Summary) -> Vec<Table> {
     let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
     let telegram = [telegram(summary), throttled_by, unmodelled];
     let before = [acts(summary), failures, retries(summary), system(summary)];
-    let tables = before.into_iter().chain(telegram).chain([deliveries(summary), rig(summary)]);
+    let after = [after::recovery(summary), after::shutdown(summary)];
+    let tables = before.into_iter().chain(after).chain(telegram).chain([deliveries(summary), rig(summary)]);
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 

@@ -78,6 +78,8 @@ fn name_of(kind: EventKind) -> Option<(&'static str, Ink)> {
         EventKind::Died => Some(("died", Ink::Bad)),
         EventKind::LoadEnded => Some(("load ends", Ink::Muted)),
         EventKind::Settled => Some(("settled", Ink::Muted)),
+        EventKind::ProbeCame => Some(("after idle", Ink::Muted)),
+        EventKind::StopOrdered => Some(("SIGTERM", Ink::Amber)),
         EventKind::Interrupted => Some(("interrupted", Ink::Bad)),
         EventKind::LoadStarted | EventKind::Note => None,
     }

@@ -17,10 +17,23 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             h2 { "The system" }
             (plate(|layout| vitals::chart(report, layout), caption(report)))
             (words::facts(&tables::system(report.summary)))
+            (after(report))
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
             (last_words(report))
             (events(report))
             (messages(report))
+        }
+    }
+}
+
+/// How it stood after the load, and how it took a stop.
+fn after(report: &Report<'_>) -> Markup {
+    html! {
+        @for table in [tables::recovery(report.summary), tables::shutdown(report.summary)] {
+            @if !table.rows.is_empty() {
+                h3 { (table.title) }
+                (words::facts(&table))
+            }
         }
     }
 }
@@ -77,6 +90,8 @@ fn kind(kind: EventKind) -> &'static str {
         EventKind::LoadStarted => "load starts",
         EventKind::LoadEnded => "load ends",
         EventKind::Settled => "settled",
+        EventKind::ProbeCame => "after idle",
+        EventKind::StopOrdered => "SIGTERM",
         EventKind::Interrupted => "interrupted",
         EventKind::Note => "note",
     }

@@ -69,6 +69,10 @@ pub enum EventKind {
     LoadStarted,
     LoadEnded,
     Settled,
+    /// The system was left alone, and the probe players came.
+    ProbeCame,
+    /// The scenario ordered the system to stop.
+    StopOrdered,
     Interrupted,
     Note,
 }

@@ -1,10 +1,11 @@
 //! One pass over the rows of a recording builds its summary and its timeline.
 
 use super::acts::Acts;
+use super::after::{Recovery, Shutdown};
 use super::rig::RigWatch;
 use super::system::{Last, Tree};
 use super::{Deliveries, Rig, Summary, Telegram};
-use crate::recording::{DeliveryInterval, Ending, Header, Logs, Observations, ReadError, Row, Seal};
+use crate::recording::{self, DeliveryInterval, Ending, Header, Logs, Observations, OrderedStop, ReadError, Row, Seal};
 use crate::timeline::{CallPoint, LoadPoint, Timeline};
 
 /// Reads a recording once, row by row.
@@ -33,6 +34,8 @@ struct Gathering {
     deliveries: DeliveryInterval,
     logs: Option<Logs>,
     ending: Option<Ending>,
+    rested: Option<recording::Recovery>,
+    ordered_stop: Option<OrderedStop>,
     seal: Option<Seal>,
 }
 
@@ -47,6 +50,8 @@ impl Gathering {
             deliveries: DeliveryInterval::default(),
             logs: None,
             ending: None,
+            rested: None,
+            ordered_stop: None,
             seal: None,
             header,
         }
@@ -74,6 +79,8 @@ impl Gathering {
             }
             Row::Deliveries(deliveries) => self.deliveries.merge(&deliveries),
             Row::Event(event) => self.timeline.events.push(event),
+            Row::Recovery(rested) => self.rested = Some(rested),
+            Row::OrderedStop(stop) => self.ordered_stop = Some(stop),
             Row::Logs(logs) => self.logs = Some(logs),
             Row::Ending(ending) => self.ending = Some(ending),
             Row::Seal(seal) => self.seal = Some(seal),
@@ -107,6 +114,10 @@ impl Gathering {
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),
+            recovery: self.rested.map(|rested| Recovery::of(rested, &self.timeline.vitals, self.header.load_us.0)),
+            shutdown: self
+                .ordered_stop
+                .map(|stop| Shutdown::of(stop, &self.deliveries, self.acts.stopped(), &self.header)),
             partial,
             not_ready,
             failed,
