@@ -59,3 +59,52 @@ fn exited_with(summary: &Summary) -> String {
         Some((None, None)) | None => "nobody saw it".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::recording::Outcome;
+    use crate::summary::{Recovery, Shutdown};
+
+    #[test]
+    fn what_was_not_measured_or_ordered_has_no_table() {
+        let summary = fixture::summary();
+        assert!(recovery(&summary).rows.is_empty() && shutdown(&summary).rows.is_empty());
+    }
+
+    #[test]
+    fn every_level_stands_beside_the_one_before_the_load() {
+        let mut summary = fixture::summary();
+        let times = |after_us| ProbeTimes { before_us: Some(2_000), after_us, outcome: Outcome::Timeout };
+        summary.recovery = Some(Recovery {
+            idle_ms: 3_000,
+            rss_before_bytes: Some(30 << 20),
+            rss_after_bytes: Some(80 << 20),
+            acts: [("guess".to_owned(), times(None)), ("open".to_owned(), times(Some(3_000)))].into(),
+            ..Recovery::default()
+        });
+        let rows = [
+            ["left alone for", "3 s"],
+            ["memory then", "80.0 MiB (30.0 MiB before the load)"],
+            ["handles then", "not measured (not measured before the load)"],
+            ["`guess` of one player alone", "not served: timeout (2 ms before the load)"],
+            ["`open` of one player alone", "3 ms (2 ms before the load)"],
+        ];
+        assert_eq!(recovery(&summary).rows, rows);
+    }
+
+    #[test]
+    fn a_stop_is_told_with_its_exit_and_what_it_cost() {
+        let mut summary = fixture::summary();
+        let stop =
+            Shutdown { at_ms: 4_000, exit_ms: Some(1_250), waiting: Some(7), lost: Some(0), ..Shutdown::default() };
+        summary.shutdown = Some(stop);
+        let said = |summary: &Summary| shutdown(summary).rows.into_iter().map(|row| row.join(": ")).collect::<Vec<_>>();
+        let rows = said(&summary);
+        assert_eq!((rows[0].as_str(), rows[1].as_str()), ("SIGTERM: 4.0 s into the load", "time to exit: 1.25 s"));
+        assert_eq!(rows.last().map(String::as_str), Some("accepted and never delivered: 0"));
+        summary.shutdown = Some(Shutdown { killed: true, ..stop });
+        assert_eq!(said(&summary)[1], "time to exit: not within 1.25 s: SIGKILL ended it");
+    }
+}
