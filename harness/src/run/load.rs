@@ -58,7 +58,9 @@ pub(super) fn load(
     note_capped(rig, &driven);
     telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, &driven));
     let settled = settle(rig, watching.as_ref(), (system, ordered.as_mut()), || teller.tell("settle", tell));
-    ordered.into_iter().for_each(|ordered| ordered.finish(telegram.stub().map(|stub| &**stub), &driven.bot));
+    if let Some(ordered) = ordered {
+        ordered.finish(telegram.stub().map(|stub| &**stub), &driven.bot);
+    }
     let watched = watching.map(Watching::finish).transpose();
     let watched =
         watched.map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?.unwrap_or_default();
