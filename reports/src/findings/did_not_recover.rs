@@ -46,7 +46,7 @@ fn said(act: &str, times: &ProbeTimes) -> String {
     let before = times.before_us.map(|us| format!(", {} before the load", Value::Time(us))).unwrap_or_default();
     match times.after_us {
         Some(us) => format!("`{act}` of one player alone took {}{before}", Value::Time(us)),
-        None => format!("`{act}` of one player alone was not served ({}){before}", times.outcome.words()),
+        None => format!("`{act}` of one player alone was not served ({}){before}", times.outcome),
     }
 }
 
@@ -54,11 +54,10 @@ fn said(act: &str, times: &ProbeTimes) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::recording::Outcome;
 
     fn found(before_us: u64, after_us: Option<u64>) -> Option<Finding> {
         let mut summary = fixture::summary();
-        let times = ProbeTimes { before_us: Some(before_us), after_us, outcome: Outcome::Timeout };
+        let times = ProbeTimes { before_us: Some(before_us), after_us, outcome: "timeout".to_owned() };
         summary.recovery = Some(Recovery { acts: [("open".to_owned(), times)].into(), ..Recovery::default() });
         find(&summary)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{self, DeliveryInterval, Header, Observations, OrderedStop, Outcome, ProbePlayer};
+use crate::recording::{self, DeliveryInterval, Header, Observations, OrderedStop, ProbePlayer};
 use crate::timeline::VitalPoint;
 
 /// The level of memory and handles is the median of the ticks of so many seconds: one garbage collection is no level.
@@ -32,14 +32,14 @@ pub struct Recovery {
 }
 
 /// A first act done alone, before the load and after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeTimes {
     /// In the pre-flight, from the send, in microseconds.
     pub before_us: Option<u64>,
     /// After the load; `null`: it did not succeed.
     pub after_us: Option<u64>,
-    /// What became of it after the load.
-    pub outcome: Outcome,
+    /// What became of it after the load: `ok`, or the key of its class among the outcomes of an act.
+    pub outcome: String,
 }
 
 /// A stop that the scenario ordered: never a crash.
@@ -67,8 +67,9 @@ impl Recovery {
     pub(super) fn of(rested: recording::Recovery, vitals: &[VitalPoint], load_from_us: u64) -> Self {
         let before = levels(vitals, load_from_us as f64 / 1e6);
         let after = levels(vitals, rested.to_us as f64 / 1e6);
-        let times =
-            |ProbePlayer { act, before_us, after_us, outcome }| (act, ProbeTimes { before_us, after_us, outcome });
+        let times = |ProbePlayer { act, before_us, after_us, outcome }| {
+            (act, ProbeTimes { before_us, after_us, outcome: outcome.words().to_owned() })
+        };
         Self {
             idle_ms: rested.to_us.saturating_sub(rested.from_us) / 1_000,
             rss_before_bytes: before.0,
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_player_who_was_not_served_is_slower_than_any() {
-        let times = |after_us| ProbeTimes { before_us: None, after_us, outcome: Outcome::Timeout };
+        let times = |after_us| ProbeTimes { before_us: None, after_us, outcome: "timeout".to_owned() };
         let of = |acts: &[(&str, Option<u64>)]| {
             let acts = acts.iter().map(|(name, us)| ((*name).to_owned(), times(*us))).collect();
             Recovery { acts, ..Recovery::default() }.slowest_us()

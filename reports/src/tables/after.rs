@@ -14,7 +14,7 @@ pub(crate) fn recovery(summary: &Summary) -> Table {
         let before = times.before_us.map_or(Value::Unmeasured, Value::Time);
         let said = match times.after_us {
             Some(us) => beside(Value::Time(us), before),
-            None => format!("not served: {} ({before} before the load)", times.outcome.words()),
+            None => format!("not served: {} ({before} before the load)", times.outcome),
         };
         (format!("`{act}` of one player alone"), said)
     };
@@ -64,7 +64,6 @@ fn exited_with(summary: &Summary) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::recording::Outcome;
     use crate::summary::{Recovery, Shutdown};
 
     #[test]
@@ -76,7 +75,7 @@ mod tests {
     #[test]
     fn every_level_stands_beside_the_one_before_the_load() {
         let mut summary = fixture::summary();
-        let times = |after_us| ProbeTimes { before_us: Some(2_000), after_us, outcome: Outcome::Timeout };
+        let times = |after_us| ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned() };
         summary.recovery = Some(Recovery {
             idle_ms: 3_000,
             rss_before_bytes: Some(30 << 20),

@@ -80,7 +80,6 @@ fn exit(Shutdown { exit_ms, killed, .. }: Shutdown) -> Value {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::recording::Outcome;
     use crate::summary::ProbeTimes;
     use crate::verdict::Standing;
 
@@ -102,7 +101,7 @@ mod tests {
 
     fn came_back(after_us: Option<u64>) -> impl Fn(&mut Summary) {
         move |summary| {
-            let times = ProbeTimes { before_us: Some(2_000), after_us, outcome: Outcome::Timeout };
+            let times = ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned() };
             let acts = [("open".to_owned(), times)].into();
             summary.recovery = Some(Recovery { acts, rss_left_bytes: Some(50 << 20), ..Recovery::default() });
         }
