@@ -98,6 +98,11 @@ impl Deliveries {
         self.chats.values().all(|chat| chat.awaited.is_empty())
     }
 
+    /// How many effects are awaited.
+    pub fn awaited(&self) -> u64 {
+        self.chats.values().map(|chat| chat.awaited.len() as u64).sum()
+    }
+
     /// The interval that ends now; the next one begins.
     pub fn take_interval(&mut self, from: Duration, until: Duration) -> DeliveryInterval {
         let mut interval = std::mem::take(&mut self.interval);

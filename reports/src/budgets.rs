@@ -36,8 +36,40 @@ pub struct Budgets {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub staleness: Option<Duration>,
+    /// How much of the load may be left once the system was left alone for `[crowd] idle`.
+    pub recovery: RecoveryBudget,
+    /// How the system must take a stop that an `[[event]]` orders.
+    pub shutdown: ShutdownBudget,
     /// Response times by act, judged over all planned acts: one that did not succeed ranks slower than any bound.
     pub latency: BTreeMap<String, Latency>,
+}
+
+/// What may be left of the load after the idle time, and what a player may wait then.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecoveryBudget {
+    /// How much more resident memory the process tree may have than before the load.
+    #[serde(serialize_with = "to_the_byte")]
+    #[schemars(with = "String")]
+    pub memory: Option<ByteSize>,
+    /// How many more handles it may have.
+    pub handles: Option<u64>,
+    /// How long the first act of one player alone may take; one that is not served takes longer than any bound.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub response: Option<Duration>,
+}
+
+/// How an ordered stop must go. What was accepted and never delivered is for `lost`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShutdownBudget {
+    /// How long the system may take from SIGTERM until nothing of it is left.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub within: Option<Duration>,
+    /// The most updates that the bot may have acknowledged and never acted on.
+    pub unacted: Option<u64>,
 }
 
 /// Bounds on the response time of one act.

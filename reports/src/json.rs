@@ -103,7 +103,7 @@ mod tests {
     /// The keys as scripts know them.
     fn has_every_key(file: &Value) {
         has_keys(file, "format scenario variant seed plan_digest verdict exit_code breaches invalid_because findings");
-        has_keys(file, "acts rig system telegram deliveries observations");
+        has_keys(file, "acts rig system telegram deliveries recovery shutdown observations");
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
         has_keys(act, "planned ok outcomes late_connect unserved left requests amplification ok_per_second");
@@ -111,7 +111,7 @@ mod tests {
             has_keys(&act[series], quantiles);
         }
         has_keys(&act["outcomes"], "check_failed status_1xx status_2xx status_3xx status_4xx status_5xx refused reset");
-        has_keys(&act["outcomes"], "connect_timeout closed timeout unanswered abandoned skipped rig_fault");
+        has_keys(&act["outcomes"], "connect_timeout closed timeout unanswered abandoned stopped skipped rig_fault");
         has_keys(&file["rig"], "lag_us cpu_us_per_request core_busy steal cores_shared");
         has_keys(&file["rig"]["lag_us"], "p50 p99 max");
         has_keys(&file["system"], "stderr_lines stderr_errors top_messages rss_peak_bytes cpu_seconds handles_peak");

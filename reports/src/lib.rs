@@ -29,7 +29,7 @@ pub mod timeline;
 mod value;
 pub mod verdict;
 
-pub use budgets::{Budgets, Latency};
+pub use budgets::{Budgets, Latency, RecoveryBudget, ShutdownBudget};
 pub use compare::{Comparison, DifferentPlans, compare};
 pub use expectation::{Expectation, Held, hold};
 pub use findings::{Finding, FindingId, findings};

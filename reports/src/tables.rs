@@ -1,7 +1,10 @@
 //! The numbers of a run as tables of text, for every renderer that shows tables: so all show the same.
 
+mod after;
+
 use std::collections::BTreeMap;
 
+pub(crate) use self::after::{recovery, shutdown};
 use crate::Value;
 use crate::compare::Comparison;
 use crate::summary::{Act, Summary};
@@ -58,7 +61,8 @@ pub fn figures(summary: &Summary) -> Vec<Table> {
     let telegram = [telegram(summary), throttled_by, unmodelled];
     let before = [acts(summary), failures, retries(summary), system(summary)];
     let before = before.into_iter().chain([connections(summary), services(summary)]);
-    let tables = before.into_iter().chain(telegram).chain([deliveries(summary), rig(summary)]);
+    let after = [after::recovery(summary), after::shutdown(summary)];
+    let tables = before.chain(after).chain(telegram).chain([deliveries(summary), rig(summary)]);
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 

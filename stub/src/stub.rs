@@ -234,6 +234,11 @@ impl Stub {
         self.shared.telegram().inboxes.trouble(bot)
     }
 
+    /// How many of these updates the bot has not acknowledged: neither by a later offset nor by its webhook's 2xx.
+    pub fn unacknowledged(&self, bot_token: &str, updates: &[i64]) -> usize {
+        token::bot_of(bot_token).map_or(0, |bot| self.shared.telegram().inboxes.waiting(bot, updates))
+    }
+
     /// A user opens a Mini App of a bot. Returns the address that it is opened at.
     pub fn open_app(&self, bot_token: &str, opening: &Opening) -> Result<String, NotPushed> {
         token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;

@@ -15,7 +15,7 @@ fn ms(n: u64) -> Duration {
 
 /// An act that wrote this message.
 fn wrote(ticket: u32, at: u64, message_id: i64) -> Done {
-    Done { ticket, at: ms(at), message_id, callback_query_id: None, taken: true }
+    Done { ticket, at: ms(at), message_id, callback_query_id: None, update_id: Some(1) }
 }
 
 /// An act that tapped a button of this message.

@@ -56,6 +56,8 @@ impl Gathering {
                     | Row::Calls(_)
                     | Row::Deliveries(_)
                     | Row::Event(_)
+                    | Row::Recovery(_)
+                    | Row::OrderedStop(_)
                     | Row::Logs(_)
                     | Row::Ending(_)
                     | Row::Seal(_),

@@ -34,12 +34,16 @@ struct Acts {
     waiting: HashMap<u32, Waiting>,
     answers: Answers,
     unwanted: u64,
+    /// The updates of acts that were given up.
+    unanswered: Vec<i64>,
 }
 
 /// An act that waits for its end.
 struct Waiting {
     chat: i64,
     user: i64,
+    /// Its update, once it is on its way.
+    update_id: Option<i64>,
     end: oneshot::Sender<Told>,
 }
 
@@ -50,8 +54,10 @@ enum Told {
 }
 
 /// What is known beside the samples.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BotSide {
+    /// The updates of acts that no call answered.
+    pub unanswered: Vec<i64>,
     /// Updates that the bot did not take.
     pub unwanted: u64,
     /// What the stub could not tell because the queue was full.
@@ -68,7 +74,7 @@ impl Bot {
     async fn act(&self, order: Order, patience: Duration) -> Result<Told, Outcome> {
         let ticket = order.ticket;
         let (end, told) = oneshot::channel();
-        let waiting = Waiting { chat: order.chat, user: order.user, end };
+        let waiting = Waiting { chat: order.chat, user: order.user, update_id: None, end };
         self.acts.borrow_mut().waiting.insert(ticket, waiting);
         let sent = self.orders.try_send(order);
         let answer = match sent {
@@ -95,20 +101,28 @@ impl Bot {
     }
 
     pub(super) fn side(&self) -> BotSide {
-        BotSide { unwanted: self.acts.borrow().unwanted, dropped: self.dropped.load(Ordering::Relaxed) }
+        let acts = self.acts.borrow();
+        let in_flight = acts.waiting.values().filter_map(|waiting| waiting.update_id);
+        BotSide {
+            unanswered: acts.unanswered.iter().copied().chain(in_flight).collect(),
+            unwanted: acts.unwanted,
+            dropped: self.dropped.load(Ordering::Relaxed),
+        }
     }
 }
 
 impl Acts {
     fn give_up(&mut self, ticket: u32) {
-        self.waiting.remove(&ticket);
+        let given_up = self.waiting.remove(&ticket);
+        self.unanswered.extend(given_up.and_then(|waiting| waiting.update_id));
         self.answers.close(ticket);
     }
 
     /// An act's update is on its way; false when nobody waits for it any more.
     fn begun(&mut self, done: Done) -> bool {
-        self.unwanted += u64::from(!done.taken);
-        let Some(Waiting { chat, user, .. }) = self.waiting.get(&done.ticket) else { return false };
+        self.unwanted += u64::from(done.update_id.is_none());
+        let Some(Waiting { chat, user, update_id, .. }) = self.waiting.get_mut(&done.ticket) else { return false };
+        *update_id = done.update_id;
         self.answers.open(done, *chat, *user);
         true
     }

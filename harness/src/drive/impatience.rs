@@ -27,7 +27,9 @@ pub(super) fn has_failed(outcome: Outcome) -> bool {
         | Outcome::Closed
         | Outcome::Timeout
         | Outcome::Unanswered => true,
-        Outcome::Ok { .. } | Outcome::RigFault(_) | Outcome::Abandoned | Outcome::Skipped { .. } => false,
+        Outcome::Ok { .. } | Outcome::RigFault(_) | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => {
+            false
+        }
     }
 }
 

@@ -92,7 +92,7 @@ pub struct Target {
 }
 
 /// What a load came to, beside its samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Driven {
     /// How it ended.
     pub end: End,

@@ -121,8 +121,8 @@ impl Kept {
     }
 
     /// Orders the tree to end: SIGTERM to all of it, SIGKILL after the grace.
-    pub fn stop(&mut self, grace: Duration) -> io::Result<()> {
-        say(&mut self.orders, &Order::Stop { grace_ms: grace.as_millis() as u64 })
+    pub fn stop(&self, grace: Duration) -> io::Result<()> {
+        say(&mut &self.orders, &Order::Stop { grace_ms: grace.as_millis() as u64 })
     }
 
     /// Ends whatever still lives, at once, and returns when the keeper is gone: what no one could end.

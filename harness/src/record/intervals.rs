@@ -31,6 +31,7 @@ pub struct Intervals {
     in_flight: u64,
     unmatched: Option<u64>,
     recorded: Recorded,
+    excused_from: Option<Duration>,
 }
 
 /// One act's share, and whether anything has happened to it.
@@ -61,7 +62,26 @@ impl Intervals {
         let acts = vec![Share::default(); names.len()];
         let (from, until) = (load_from, load_from + length);
         let (slowest, recorded) = (Slowest::default(), Recorded::default());
-        Self { rows, progress, names, length, from, until, acts, slowest, in_flight: 0, unmatched: None, recorded }
+        Self {
+            rows,
+            progress,
+            names,
+            length,
+            from,
+            until,
+            acts,
+            slowest,
+            in_flight: 0,
+            unmatched: None,
+            recorded,
+            excused_from: None,
+        }
+    }
+
+    /// What is begun at or after this instant and not served has found the system stopped by order.
+    #[must_use]
+    pub fn excusing(self, from: Option<Duration>) -> Self {
+        Self { excused_from: from, ..self }
     }
 
     /// An act's planned instant has come. To be told in order, and before any sample that ended later.
@@ -95,6 +115,13 @@ impl Intervals {
 
     /// Counts one sample in the interval it ended in.
     pub fn record(&mut self, sample: &Sample) {
+        if let Some(excused) = excused(sample, self.excused_from) {
+            return self.count(&excused);
+        }
+        self.count(sample);
+    }
+
+    fn count(&mut self, sample: &Sample) {
         self.advance(sample.ended);
         self.share(sample.act).count(sample);
         self.slowest.add(sample);
@@ -178,6 +205,26 @@ impl Intervals {
     }
 }
 
+/// The sample of an act that was begun once the scenario had stopped the system, and not served.
+fn excused(sample: &Sample, from: Option<Duration>) -> Option<Sample> {
+    if sample.started < from? {
+        return None;
+    }
+    match sample.outcome {
+        Outcome::Ok { .. } | Outcome::RigFault(_) | Outcome::Skipped { left: false } | Outcome::Stopped => None,
+        Outcome::CheckFailed
+        | Outcome::Status(_)
+        | Outcome::Refused
+        | Outcome::Reset
+        | Outcome::ConnectTimeout
+        | Outcome::Closed
+        | Outcome::Timeout
+        | Outcome::Unanswered
+        | Outcome::Abandoned
+        | Outcome::Skipped { left: true } => Some(Sample { outcome: Outcome::Stopped, ..sample.clone() }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::{Receiver, sync_channel};
@@ -211,6 +258,23 @@ mod tests {
     fn rows(queue: &Receiver<Row>) -> Vec<Interval> {
         let interval = |row| if let Row::Interval(interval) = row { Some(interval) } else { None };
         queue.try_iter().filter_map(interval).collect()
+    }
+
+    #[test]
+    fn what_is_begun_after_an_ordered_stop_and_not_served_is_charged_to_nobody() {
+        let begun = sample(1, 149, Outcome::Refused).started;
+        let counted = |from, outcome| {
+            let (intervals, queue) = intervals(9);
+            let mut intervals = intervals.excusing(from);
+            intervals.record(&sample(1, 149, outcome));
+            intervals.finish(150 * MILLISECOND);
+            let act = rows(&queue).remove(0).acts.remove("guess").unwrap();
+            (act.ok, act.outcomes.refused, act.outcomes.stopped)
+        };
+        assert_eq!(counted(Some(begun), Outcome::Refused), (0, 0, 1));
+        assert_eq!(counted(Some(begun + MILLISECOND), Outcome::Refused), (0, 1, 0));
+        assert_eq!(counted(None, Outcome::Refused), (0, 1, 0));
+        assert_eq!(counted(Some(begun), OK), (1, 0, 0));
     }
 
     #[test]

@@ -107,6 +107,8 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
             | Row::Calls(_)
             | Row::Deliveries(_)
             | Row::Event(_)
+            | Row::Recovery(_)
+            | Row::OrderedStop(_)
             | Row::Logs(_)
             | Row::Ending(_) => {}
         }

@@ -12,9 +12,9 @@ pub(super) struct Slowest {
 }
 
 impl Slowest {
-    /// Keeps the sample if it is among the slowest. One that was never sent is no exchange to show.
+    /// Keeps the sample if it is among the slowest. One that was never sent, or sent to a system that was stopped by order, is no exchange to show.
     pub(super) fn add(&mut self, sample: &Sample) {
-        if matches!(sample.outcome, Outcome::Abandoned | Outcome::Skipped { .. }) {
+        if matches!(sample.outcome, Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. }) {
             return;
         }
         if self.samples.len() < KEPT {

@@ -10,6 +10,9 @@ use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal, T
 
 use floodrig_stub::{Sighting, Stub};
 
+use super::ordered::{Ordered, excused_from};
+use super::preflight::Visits;
+use super::recovery::{Rested, rest};
 use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
@@ -24,7 +27,7 @@ use crate::vitals::{Observed, Observer, Subject};
 /// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
 pub(super) const LEAD: Duration = Duration::from_millis(500);
 /// How often the progress is told.
-const TELL_EVERY: Duration = Duration::from_millis(250);
+pub(super) const TELL_EVERY: Duration = Duration::from_millis(250);
 /// Sightings that may wait for the watch, which looks every interval: at 30 accepted sends a second, half a minute.
 const SIGHTINGS: usize = 1024;
 
@@ -32,8 +35,7 @@ const SIGHTINGS: usize = 1024;
 pub(super) fn load(
     rig: &Rig<'_>,
     mut header: Header,
-    telegram: &Telegram,
-    side: &Side<'_>,
+    (telegram, side, before): (&Telegram, &Side<'_>, &Visits),
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<Seal, Trouble> {
     let (ground, system) = (rig.ground, side.system);
@@ -51,14 +53,19 @@ pub(super) fn load(
     let (watching, job) = prepare(rig, telegram, Arc::new(signed), load_from)?;
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
-    let driven = drive_apart(job, || teller.tell("load", tell))?;
+    let mut ordered = Ordered::of(rig, system, watching.as_ref(), load_from)?;
+    let driven = drive_apart(job, ordered.as_mut(), || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
     telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, &driven));
-    let settled = settle(rig, watching.as_ref(), system, || teller.tell("settle", tell));
+    let settled = settle(rig, watching.as_ref(), (system, ordered.as_mut()), || teller.tell("settle", tell));
+    if let Some(ordered) = ordered {
+        ordered.finish(telegram.stub().map(|stub| &**stub), &driven.bot);
+    }
     let watched = watching.map(Watching::finish).transpose();
     let watched =
         watched.map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?.unwrap_or_default();
+    let rested = if settled { rest(rig, telegram, system, before, &mut *tell)? } else { Rested::CutShort };
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
     rig.write(Row::Probed(Probed {
@@ -66,7 +73,7 @@ pub(super) fn load(
         pss_bytes: observed.pss_bytes,
     }));
     let seal = seal(&driven, watched, &observed);
-    Ok(Seal { partial: seal.partial || !settled, ..seal })
+    Ok(Seal { partial: seal.partial || rested == Rested::CutShort, ..seal })
 }
 
 /// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so, and whose
@@ -149,7 +156,8 @@ fn prepare(
         stop: rig.stop.flag(),
         crowd: bot::crowd(rig, telegram.stub(), &ground.plan)?,
         expected: watching.is_some().then_some(show),
-        sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress)),
+        sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress))
+            .excusing(excused_from(rig, load_from)),
     };
     Ok((watching, job))
 }
@@ -172,11 +180,11 @@ fn watch(rig: &Rig<'_>, stub: &Arc<Stub>, interval: Duration) -> Watch {
 }
 
 /// Drives on a thread of its own; this one tells how it goes.
-fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
+fn drive_apart(job: Job, mut ordered: Option<&mut Ordered<'_>>, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
     let start = thread::Builder::new().name("drive".to_owned());
     let driving = start.spawn(move || drive(job)).map_err(Trouble::failed("start the driving thread"))?;
     while !driving.is_finished() {
-        thread::park_timeout(TELL_EVERY);
+        wait(ordered.as_deref_mut());
         tell();
     }
     let driven: Result<Driven, DriveError> =
@@ -184,12 +192,31 @@ fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
     Ok(driven?)
 }
 
+/// Waits a little, and gives the scenario's order to stop if it comes due.
+fn wait(ordered: Option<&mut Ordered<'_>>) {
+    thread::park_timeout(ordered.as_ref().map_or(TELL_EVERY, |ordered| ordered.until_due()));
+    ordered.into_iter().for_each(Ordered::look);
+}
+
 /// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
-/// False when the wait was cut short: what is unseen by then is not known to be lost.
-fn settle(rig: &Rig<'_>, watching: Option<&Watching>, system: &UnderTest, mut tell: impl FnMut()) -> bool {
+/// A stop that is
+/// ordered for later, or under way, is waited for first. False when the wait was cut short: what is unseen by then is
+/// not known to be lost.
+fn settle(
+    rig: &Rig<'_>,
+    watching: Option<&Watching>,
+    (system, mut ordered): (&UnderTest, Option<&mut Ordered<'_>>),
+    mut tell: impl FnMut(),
+) -> bool {
+    while ordered.as_ref().is_some_and(|ordered| ordered.is_open() || ordered.is_under_way()) && !rig.stop.asked() {
+        wait(ordered.as_deref_mut());
+        tell();
+    }
+    let last_calls = ordered.and_then(|ordered| ordered.last_calls_until());
     let until = rig.ground.clock.now() + rig.order.scenario.crowd.settle;
     let all_seen = || watching.is_none_or(Watching::all_seen);
-    while !all_seen() && !system.is_gone() && !rig.stop.asked() && rig.ground.clock.now() < until {
+    let over = || system.is_gone() && last_calls.is_none_or(|until| rig.ground.clock.now() >= until);
+    while !all_seen() && !over() && !rig.stop.asked() && rig.ground.clock.now() < until {
         thread::park_timeout(TELL_EVERY);
         tell();
     }
@@ -231,6 +258,6 @@ impl Teller<'_> {
     }
 }
 
-fn micros(time: Duration) -> u64 {
+pub(super) fn micros(time: Duration) -> u64 {
     time.as_micros() as u64
 }

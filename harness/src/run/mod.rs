@@ -1,4 +1,4 @@
-//! The main path: stub up, system up, pre-flight, load, settle, stop, seal the recording. Start reading here.
+//! The main path: stub up, system up, pre-flight, load, settle, rest, stop, seal the recording. Start reading here.
 //!
 //! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
 
@@ -9,7 +9,9 @@ mod header;
 mod load;
 mod news;
 mod order;
+mod ordered;
 mod preflight;
+mod recovery;
 mod telegram;
 mod trouble;
 mod under_test;
@@ -205,12 +207,10 @@ impl Rig<'_> {
         header.observations.cgroup = system.confinement();
         tell_limits(&header.observations, tell);
         header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
-        if let Err(refused) = preflight::check(self, telegram, system).and_then(|()| self.in_time()) {
-            self.without_load(header, telegram);
-            return Err(refused);
-        }
+        let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
+        let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(bot::passed(&self.order.scenario)));
-        load::load(self, header, telegram, side, tell)
+        load::load(self, header, (telegram, side, &before), tell)
     }
 
     /// A load that is to begin at an instant that has passed would begin with a heap of acts that nobody planned.

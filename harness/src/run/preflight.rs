@@ -1,6 +1,7 @@
 //! The pre-flight: before the load, the first act of every journey is done once, as the load will do it, and must be
 //! accepted. It is the load in small, a plan of a few acts, so what passes here is what will be sent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -19,15 +20,40 @@ use crate::record::{Intervals, Progress};
 /// How far ahead the pre-flight's acts are planned, so that they are signed by then.
 const LEAD: Duration = Duration::from_millis(50);
 
+/// What the first acts came to.
+#[derive(Debug, Default)]
+pub(super) struct Visits {
+    /// Their names, in the order of the journeys.
+    pub(super) acts: Vec<String>,
+    /// How long those took that succeeded, from the send.
+    pub(super) took_us: BTreeMap<String, u64>,
+    /// The slowest of those that did not, by name.
+    pub(super) refused: Vec<(String, Sample)>,
+}
+
+/// Does the first act of every journey once, and all must be accepted.
+pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Result<Visits, Trouble> {
+    let visits = visit(rig, telegram)?;
+    if rig.stop.asked() {
+        return Err(Trouble::Interrupted);
+    }
+    let first = visits.refused.iter().map(|(_, sample)| sample).min_by_key(|sample| sample.act);
+    match first {
+        Some(sample) => Err(explain(rig, telegram, system, sample)),
+        None => Ok(visits),
+    }
+}
+
 /// Does the first act of every journey once.
-pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Result<(), Trouble> {
+pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Trouble> {
     let ground = rig.ground;
     let plan = Arc::new(first_acts(&ground.plan));
     let load_from = ground.clock.now() + LEAD;
     let signed = Signed::start(&rig.order.scenario, &plan, ground.bot_token, ground.epoch_unix + load_from)?;
     // Room for every interval of the longest pre-flight, and its exemplars.
     let (rows, told) = sync_channel(4096);
-    let names = plan.acts.iter().map(|act| act.name.clone()).collect();
+    let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
+    let acts = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let length = Duration::from_millis(100);
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     drive(Job {
@@ -44,12 +70,23 @@ pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> R
         expected: None,
         sink: Intervals::new(names, load_from, length, rows, Arc::new(Progress::default())),
     })?;
-    if rig.stop.asked() {
-        return Err(Trouble::Interrupted);
+    Ok(visits(acts, told.try_iter(), &ground.plan))
+}
+
+fn visits(acts: Vec<String>, rows: impl Iterator<Item = Row>, plan: &Plan) -> Visits {
+    let mut visits = Visits { acts, ..Visits::default() };
+    for row in rows {
+        if let Row::Interval(interval) = &row {
+            let took = interval.acts.iter().filter_map(|(name, act)| Some((name.clone(), act.service.max_us()?)));
+            visits.took_us.extend(took);
+        }
+        if let Row::Exemplar(sample) = row
+            && !matches!(sample.outcome, Outcome::Ok { .. })
+        {
+            visits.refused.push((plan.acts[usize::from(sample.act)].name.clone(), sample));
+        }
     }
-    let samples = told.try_iter().filter_map(|row| if let Row::Exemplar(sample) = row { Some(sample) } else { None });
-    let refused = samples.filter(|sample| !matches!(sample.outcome, Outcome::Ok { .. }));
-    refused.min_by_key(|sample| sample.act).map_or(Ok(()), |sample| Err(explain(rig, telegram, system, &sample)))
+    visits
 }
 
 /// A plan of the first act of each journey, all due at once, each by a player of its own.
@@ -84,7 +121,9 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
             let why = telegram.stub().map(|stub| bot::why_not(rig, stub)).unwrap_or_default();
             format!("was not answered by any call of the bot in time: {why}")
         }
-        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped { .. } => "was not sent".to_owned(),
+        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => {
+            "was not sent".to_owned()
+        }
     };
     let tail = system.stderr_tail();
     let said =

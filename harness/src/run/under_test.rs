@@ -81,10 +81,10 @@ impl UnderTest {
         }
     }
 
-    /// Whether it has ended by itself.
+    /// Whether it has ended, by itself or by order.
     pub(super) fn is_gone(&self) -> bool {
         match self {
-            Self::Started(system) => system.death().is_some(),
+            Self::Started(system) => system.death().is_some() || system.gone_at().is_some(),
             Self::Attached(attached) => attached.is_gone(),
         }
     }

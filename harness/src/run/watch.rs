@@ -130,6 +130,13 @@ impl Watching {
         ledger.deliveries.all_seen()
     }
 
+    /// Effects accepted and not yet visible.
+    pub(super) fn awaited(&self) -> u64 {
+        let mut ledger = lock(&self.ledger);
+        ledger.catch_up();
+        ledger.deliveries.awaited()
+    }
+
     /// Takes the last counts, counts what is unseen as lost, and ends.
     pub(super) fn finish(self) -> thread::Result<Watched> {
         self.end.ask();

@@ -17,7 +17,7 @@ use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
 use super::{
-    Arrivals, Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, arrive, journey, lists, service,
+    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, arrive, event, journey, lists, service, step,
     system, words,
 };
 
@@ -48,15 +48,18 @@ pub(super) fn scenario(
     let world = journey::World { scenario: &source.path, arrive: crowd.arrive.as_ref(), lists: &lists };
     let journeys = journey::checked(file.journey, &world, &top("journey"), &mut complaints);
     shared(&crowd, &journeys, &top("crowd").key("arrive"), &mut complaints);
-    if waits_by_default && journeys.iter().all(|journey| journey.steps.iter().all(is_to_bot)) {
+    if waits_by_default && journeys.iter().all(|journey| journey.steps.iter().all(step::is_to_bot)) {
         // Nothing of the scenario asks that the system listen anywhere.
         system.ready = Ready::Bot;
     }
     stalls(&system, &top("budgets"), &mut complaints);
     enough_indices(&crowd, &journeys, &top("crowd"), &mut complaints);
     budgets(&file.budgets, &journeys, &top("budgets"), &mut complaints);
+    let events = event::checked(&file.event, &system, &top("event"), &mut complaints);
+    event::budgets(&file.budgets, (&events, crowd.idle), &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
     units(&top("system").key("memory"), &mut complaints);
+    units(&top("budgets").key("recovery").key("memory"), &mut complaints);
     for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
         units(&top("telegram").key(rate), &mut complaints);
     }
@@ -71,6 +74,7 @@ pub(super) fn scenario(
         telegram: file.telegram,
         crowd,
         journeys,
+        events,
         budgets: file.budgets,
         variant: variant.map(str::to_owned),
         expect: file.expect.map(|ExpectTable { verdict, findings }| Expect { verdict, findings }),
@@ -122,6 +126,7 @@ fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut V
     positive(file.connect_timeout, &spot.key("connect_timeout"), complaints);
     positive(file.timeout, &spot.key("timeout"), complaints);
     bounded(file.settle, &spot.key("settle"), complaints);
+    bounded(file.idle.unwrap_or_default(), &spot.key("idle"), complaints);
     Crowd {
         groups: file.groups,
         players_per_group: file.players_per_group,
@@ -130,6 +135,7 @@ fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut V
         connect_timeout: file.connect_timeout,
         timeout: file.timeout,
         settle: file.settle,
+        idle: file.idle,
         start_param: start_param(&file.start_param, &spot.key("start_param"), complaints),
     }
 }
@@ -189,10 +195,6 @@ fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints:
             complaints.push(at.complain_of_key(says, "add `shows = { chat = \"{chat.id}\" }` to a step"));
         }
     }
-}
-
-fn is_to_bot(step: &Step) -> bool {
-    matches!(step.does, Does::Bot(_))
 }
 
 /// A system that need not listen anywhere is not probed.

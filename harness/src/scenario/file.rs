@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 use super::answer::{CaptureTable, CheckTable, WhenTable};
 use super::arrive::ArriveTable;
 use super::connections::Connections;
+use super::event::EventTable;
 use super::faults::FaultsTable;
 use super::heartbeat::Heartbeat;
 use super::lists::WordsTable;
@@ -56,6 +57,9 @@ pub(super) struct File {
     pub(super) words: BTreeMap<String, WordsTable>,
     /// What players do.
     pub(super) journey: Vec<JourneyTable>,
+    /// What the rig does to the system in the middle of the load.
+    #[serde(default)]
+    pub(super) event: Vec<EventTable>,
     /// What a run must keep to.
     #[serde(default)]
     pub(super) budgets: Budgets,
@@ -182,6 +186,11 @@ pub(super) struct CrowdTable {
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) settle: Duration,
+    /// How long the system is then left alone before it is looked at again: its memory, its handles, and how one
+    /// player is served. 3 s where it is not said, and none with `--quick` or where `0s` is said.
+    #[serde(default, with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) idle: Option<Duration>,
     /// The `start_param` of a player's direct link; empty: it has none.
     #[serde(default = "chat_id")]
     pub(super) start_param: String,

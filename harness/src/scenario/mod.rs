@@ -21,6 +21,7 @@ mod body;
 mod check;
 mod complaint;
 mod connections;
+mod event;
 mod faults;
 mod file;
 mod heartbeat;
@@ -51,6 +52,7 @@ pub use answer::{Check, Ended, InAnswer, Must, When};
 pub use arrive::{Arrivals, Arrive};
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use event::{Deed, Event};
 pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
 pub use impatience::{OnFailure, Retry};
@@ -120,6 +122,8 @@ pub struct Scenario {
     pub crowd: Crowd,
     /// What players do.
     pub journeys: Vec<Journey>,
+    /// What happens to the system in the middle of the load.
+    pub events: Vec<Event>,
     /// What a run must keep to.
     pub budgets: Budgets,
     /// The variant merged in.
@@ -128,6 +132,18 @@ pub struct Scenario {
     pub expect: Option<Expect>,
     /// The file.
     pub source: Source,
+}
+
+impl Scenario {
+    /// When the system is ordered to stop, since the start of the load, if it is.
+    pub fn terminate_at(&self) -> Option<Duration> {
+        self.events.iter().find(|event| event.deed == Deed::Terminate).map(|event| event.at)
+    }
+
+    /// How long the system is left alone after the load.
+    pub fn idle(&self) -> Duration {
+        self.crowd.idle.unwrap_or(event::IDLE)
+    }
 }
 
 /// How a run is expected to end.
@@ -241,6 +257,8 @@ pub struct Crowd {
     pub timeout: Duration,
     /// How long after the load deliveries are waited for.
     pub settle: Duration,
+    /// How long the system is then left alone before it is looked at again; nothing: it is not said.
+    pub idle: Option<Duration>,
     /// The `start_param` of a player's direct link; empty: the link has none.
     pub start_param: Template,
 }

@@ -1,17 +1,26 @@
 //! The same scenario for a machine that only checks whether everything works.
 
+use std::time::Duration;
+
+use floodrig_reports::RecoveryBudget;
+
 use super::{Arrivals, Arrive, Scenario};
 
 impl Scenario {
     /// Half the groups, who arrive within half the time and repeat their acts half as often: a quarter of the
     /// acts at the same rate of arrivals. Nothing falls below one, and thinking takes as long as before, so that
-    /// what the system does by its own clock still meets the load. The findings that are expected of the whole crowd
+    /// what the system does by its own clock still meets the load. The system is left alone afterwards only where the
+    /// scenario asks for it, by `idle` or by a budget. The findings that are expected of the whole crowd
     /// are not expected of a quarter of it.
     #[must_use]
     pub fn quick(mut self) -> Self {
         if let Some(expect) = &mut self.expect {
             expect.findings.clear();
         }
+        if self.crowd.idle.is_none() && self.budgets.recovery == RecoveryBudget::default() {
+            self.crowd.idle = Some(Duration::ZERO);
+        }
+        self.events.iter_mut().for_each(|event| event.at /= 2);
         self.crowd.groups = self.crowd.groups.div_ceil(2);
         self.crowd.arrive = self.crowd.arrive.as_ref().map(Arrive::halved);
         for journey in &mut self.journeys {

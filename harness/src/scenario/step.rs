@@ -236,3 +236,7 @@ fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<
         None => complaints.push(spot.key("json").complain("initData goes into a field of a table", "write { .. }")),
     }
 }
+/// Whether it is a user's act towards the bot.
+pub(super) fn is_to_bot(step: &Step) -> bool {
+    matches!(step.does, Does::Bot(_))
+}

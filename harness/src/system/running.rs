@@ -196,11 +196,23 @@ impl System {
         cores::verify(Tree::Below(self.root()), system)
     }
 
-    /// Stops it: SIGTERM to its whole tree, SIGKILL to what is left after `within`. Returns when nothing is left.
-    pub fn stop(mut self, within: Duration) -> Stopped {
-        self.known.look().stop_ordered = Some(self.clock.now());
+    /// Orders it to stop, SIGTERM to its whole tree and SIGKILL to what is left after `within`, and does not wait. What
+    /// follows is its answer to the order, and never a death. The instant is that of the first order.
+    pub fn order_stop(&self, within: Duration) -> Duration {
+        let at = *self.known.look().stop_ordered.get_or_insert_with(|| self.clock.now());
         // A keeper whose tree is empty has left, and then there is nothing to stop.
         let _ordered = self.kept.stop(within);
+        at
+    }
+
+    /// When nothing of it was left, if that is so and was seen.
+    pub fn gone_at(&self) -> Option<Duration> {
+        self.known.look().gone_at
+    }
+
+    /// Stops it: SIGTERM to its whole tree, SIGKILL to what is left after `within`. Returns when nothing is left.
+    pub fn stop(mut self, within: Duration) -> Stopped {
+        self.order_stop(within);
         self.known.wait_gone(within + STOP_MARGIN);
         let capped = self.cap.take().and_then(Cap::finish);
         let confined = self.confinement.counted();

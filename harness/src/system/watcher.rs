@@ -39,6 +39,8 @@ pub(super) struct End {
     pub(super) stopped: Option<(Exit, Duration)>,
     /// Nothing of its tree is left, or the keeper has given up.
     pub(super) gone: bool,
+    /// When nothing of its tree was left.
+    pub(super) gone_at: Option<Duration>,
     /// Processes that SIGKILL did not end.
     pub(super) left: Vec<u32>,
     /// Events that found no room in the recorder's queue.
@@ -84,7 +86,7 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
                 unsent = death.map(|death| watch.event(death)).or(unsent);
             }
             Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
-            Heard::Report(Report::Empty {}) => known.change(|end| end.gone = true),
+            Heard::Report(Report::Empty {}) => known.change(|end| (end.gone, end.gone_at) = (true, Some(clock.now()))),
             Heard::Lost => {
                 let now = clock.now();
                 let lost = keeper_lost(known, now, lately.before(now)).map(|death| watch.event(death));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read clocks and environments")]
 
+mod after;
 mod bad_input;
 mod bench;
 mod bot;

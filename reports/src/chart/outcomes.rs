@@ -26,7 +26,7 @@ pub(crate) struct Class {
 }
 
 /// Every class, those of one kind together.
-pub(crate) const CLASSES: [Class; 15] = [
+pub(crate) const CLASSES: [Class; 16] = [
     class("timeout", "connected and sent, but no complete answer in time", (Ink::Violet, 1.0), |o| o.timeout),
     class("connect timeout", "no handshake in time", (Ink::Violet, 0.6), |o| o.connect_timeout),
     class("unanswered", "no call of the bot answered it", (Ink::Violet, 0.35), |o| o.unanswered),
@@ -42,6 +42,7 @@ pub(crate) const CLASSES: [Class; 15] = [
     class("abandoned", "planned and never sent, the system too far behind or gone", (Ink::Neutral, 1.0), |o| {
         o.abandoned
     }),
+    class("stopped", "begun after the scenario had stopped the system", (Ink::Neutral, 0.7), |o| o.stopped),
     class("skipped", "planned and left out on purpose", (Ink::Neutral, 0.4), |o| o.skipped),
     class("rig fault", "the rig could not send it; never charged to the system", (Ink::Olive, 1.0), |o| o.rig_fault),
 ];
@@ -55,9 +56,9 @@ const fn class(
     Class { name, means, ink, strength, count }
 }
 
-/// How many did not succeed, those left out on purpose not counted.
+/// How many did not succeed, those left out on purpose and those after an ordered stop not counted.
 pub(crate) fn failed(outcomes: &Outcomes) -> u64 {
-    outcomes.total() - outcomes.skipped
+    outcomes.total() - outcomes.excused()
 }
 
 /// Acts that ended in each bin, by what became of them.

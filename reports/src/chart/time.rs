@@ -25,7 +25,9 @@ impl Span {
         let load = timeline.load.iter().map(|point| (point.from_s, point.len_s));
         let calls = timeline.calls.iter().map(|point| (point.from_s, point.len_s));
         let vitals = timeline.vitals.iter().map(|point| (point.at_s, 0.0));
-        let all = load.chain(calls).chain(vitals).map(|(from, len)| (into_load(report, from), len));
+        let came = timeline.events.iter().filter(|event| event.kind == EventKind::ProbeCame);
+        let came = came.map(|event| (event.at_us as f64 / 1e6, 0.0));
+        let all = load.chain(calls).chain(vitals).chain(came).map(|(from, len)| (into_load(report, from), len));
         let all = all.map(|(from, len)| (from, from + len)).filter(|(from, to)| from.is_finite() && to.is_finite());
         let (first, last) = all.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)))?;
         let from = if last > 0.0 { first.clamp(-REST * last, 0.0) } else { first };
@@ -78,6 +80,8 @@ fn name_of(kind: EventKind) -> Option<(&'static str, Ink)> {
         EventKind::Died => Some(("died", Ink::Bad)),
         EventKind::LoadEnded => Some(("load ends", Ink::Muted)),
         EventKind::Settled => Some(("settled", Ink::Muted)),
+        EventKind::ProbeCame => Some(("after idle", Ink::Muted)),
+        EventKind::StopOrdered => Some(("SIGTERM", Ink::Amber)),
         EventKind::Interrupted => Some(("interrupted", Ink::Bad)),
         EventKind::LoadStarted | EventKind::Note => None,
     }
@@ -117,5 +121,16 @@ mod tests {
     fn what_lies_outside_the_shown_time_is_not_marked() {
         let run = fixture::dead();
         assert!(marks(&run.report(), Span { from: 4.0, to: 5.0 }).is_empty());
+    }
+
+    #[test]
+    fn the_idle_time_after_the_load_is_on_the_axis_up_to_the_player_who_ends_it() {
+        let mut run = fixture::two_seconds();
+        let from_s = run.summary.header.load_us.0 as f64 / 1e6;
+        let at_us = ((from_s + 9.0) * 1e6) as u64;
+        run.timeline.events.push(Event { at_us, kind: EventKind::ProbeCame, text: String::new() });
+        let span = Span::of(&run.report()).unwrap();
+        assert!((span.to - 9.0).abs() < 1e-6, "{span:?}");
+        assert_eq!(marks(&run.report(), span).last().map(|mark| mark.name.as_str()), Some("after idle"));
     }
 }

@@ -1,5 +1,7 @@
 //! What a person can act on, each with its evidence. Pure rules over a summary and its timeline.
 
+mod did_not_recover;
+mod lost_at_stop;
 mod pool_saturated;
 mod render_stampede;
 mod throttle_storm;
@@ -14,6 +16,10 @@ use crate::{Summary, Timeline};
 pub enum FindingId {
     /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
     PoolSaturated,
+    /// Left alone after the load, the system is not as it was before.
+    DidNotRecover,
+    /// Accepted work was lost when the system was ordered to stop.
+    LostAtStop,
     /// Memory and stalls rise with a burst of uploads or edits.
     RenderStampede,
     /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
@@ -36,6 +42,8 @@ impl FindingId {
     pub fn name(self) -> &'static str {
         match self {
             Self::PoolSaturated => "pool_saturated",
+            Self::DidNotRecover => "did_not_recover",
+            Self::LostAtStop => "lost_at_stop",
             Self::RenderStampede => "render_stampede",
             Self::ThrottleStorm => "throttle_storm",
         }
@@ -49,6 +57,8 @@ pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
         render_stampede::find(timeline, load_from_s),
         throttle_storm::find(summary, timeline),
         pool_saturated::find(summary, timeline),
+        lost_at_stop::find(summary),
+        did_not_recover::find(summary),
     ];
     rules.into_iter().flatten().collect()
 }
@@ -66,7 +76,13 @@ mod tests {
 
     #[test]
     fn a_findings_name_is_the_one_in_files() {
-        for id in [FindingId::PoolSaturated, FindingId::RenderStampede, FindingId::ThrottleStorm] {
+        for id in [
+            FindingId::PoolSaturated,
+            FindingId::DidNotRecover,
+            FindingId::LostAtStop,
+            FindingId::RenderStampede,
+            FindingId::ThrottleStorm,
+        ] {
             assert_eq!(serde_json::to_value(id).unwrap(), id.name());
         }
     }

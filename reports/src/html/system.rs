@@ -25,10 +25,23 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
                 h3 { "What ran beside it" }
                 (words::table(&tables::services(report.summary)))
             }
+            (after(report))
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
             (last_words(report))
             (events(report))
             (messages(report))
+        }
+    }
+}
+
+/// How it stood after the load, and how it took a stop.
+fn after(report: &Report<'_>) -> Markup {
+    html! {
+        @for table in [tables::recovery(report.summary), tables::shutdown(report.summary)] {
+            @if !table.rows.is_empty() {
+                h3 { (table.title) }
+                (words::facts(&table))
+            }
         }
     }
 }
@@ -85,6 +98,8 @@ fn kind(kind: EventKind) -> &'static str {
         EventKind::LoadStarted => "load starts",
         EventKind::LoadEnded => "load ends",
         EventKind::Settled => "settled",
+        EventKind::ProbeCame => "after idle",
+        EventKind::StopOrdered => "SIGTERM",
         EventKind::Interrupted => "interrupted",
         EventKind::Note => "note",
     }

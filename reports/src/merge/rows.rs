@@ -120,6 +120,8 @@ impl<I> One<I> {
             | Row::Probed(_)
             | Row::Calls(_)
             | Row::Deliveries(_)
+            | Row::Recovery(_)
+            | Row::OrderedStop(_)
             | Row::Logs(_)
             | Row::Ending(_)
                 if shard.is_owner() =>
@@ -137,6 +139,8 @@ impl<I> One<I> {
             | Row::Probed(_)
             | Row::Calls(_)
             | Row::Deliveries(_)
+            | Row::Recovery(_)
+            | Row::OrderedStop(_)
             | Row::Logs(_)
             | Row::Ending(_)
             | Row::Seal(_) => {}
@@ -155,7 +159,9 @@ fn others_event(event: &Event, shard: Shard, later_us: i64) -> Option<Event> {
         | EventKind::Died
         | EventKind::LoadStarted
         | EventKind::LoadEnded
-        | EventKind::Settled => None,
+        | EventKind::Settled
+        | EventKind::ProbeCame
+        | EventKind::StopOrdered => None,
     }
 }
 

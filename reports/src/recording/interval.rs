@@ -73,7 +73,7 @@ impl ActInterval {
             Outcome::Ok { late_connect } => self.count_success(sample, late_connect),
             Outcome::Abandoned => self.count_abandoned(sample),
             Outcome::Skipped { left } => self.left += u64::from(left),
-            Outcome::RigFault(_) => {}
+            Outcome::RigFault(_) | Outcome::Stopped => {}
             Outcome::CheckFailed
             | Outcome::Status(_)
             | Outcome::Refused

@@ -4,6 +4,7 @@
 //! not with its requests: samples are gathered into intervals, each act with its outcomes and histograms.
 //! Every `*_us` is microseconds since the run's epoch unless the name says otherwise.
 
+mod after;
 mod confined;
 mod deliveries;
 mod file;
@@ -17,6 +18,7 @@ mod stall;
 mod telegram;
 mod vital;
 
+pub use after::{OrderedStop, ProbePlayer, Recovery};
 pub use confined::Confined;
 pub use deliveries::DeliveryInterval;
 pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
@@ -62,6 +64,10 @@ pub enum Row {
     Deliveries(DeliveryInterval),
     /// Something that happened once: the first 429, the death of the system.
     Event(Event),
+    /// Whether the system came to rest again after the load.
+    Recovery(Recovery),
+    /// How the system took the stop that the scenario ordered.
+    OrderedStop(OrderedStop),
     /// The system's log lines, counted at the end of the run.
     Logs(Logs),
     /// How the system ended.

@@ -84,11 +84,22 @@ pub enum Outcome {
     RigFault(RigFault),
     /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, or the run ended.
     Abandoned,
+    /// Begun after the scenario had ordered the system to stop, and not served: nobody need listen then.
+    Stopped,
     /// Planned and deliberately not taken.
     Skipped {
         /// The player had left, over an act that failed: it ranks slowest. Otherwise a condition did not hold, and it is left out of all judgement.
         left: bool,
     },
+}
+
+impl Outcome {
+    /// Its class in words, the key of `summary.json` it is counted by: `timeout`.
+    pub fn words(self) -> &'static str {
+        let mut counted = Outcomes::default();
+        counted.count(self);
+        counted.named().into_iter().find(|(_, count)| *count > 0).map_or("ok", |(name, _)| name)
+    }
 }
 
 /// What kept the rig itself from sending.
@@ -122,6 +133,8 @@ pub struct Outcomes {
     pub timeout: u64,
     pub unanswered: u64,
     pub abandoned: u64,
+    #[serde(default)]
+    pub stopped: u64,
     pub skipped: u64,
     pub rig_fault: u64,
 }
@@ -141,6 +154,7 @@ impl Outcomes {
             Outcome::Unanswered => &mut self.unanswered,
             Outcome::RigFault(_) => &mut self.rig_fault,
             Outcome::Abandoned => &mut self.abandoned,
+            Outcome::Stopped => &mut self.stopped,
             Outcome::Skipped { left: _ } => &mut self.skipped,
         } += 1;
     }
@@ -171,12 +185,13 @@ impl Outcomes {
         self.timeout += other.timeout;
         self.unanswered += other.unanswered;
         self.abandoned += other.abandoned;
+        self.stopped += other.stopped;
         self.skipped += other.skipped;
         self.rig_fault += other.rig_fault;
     }
 
     /// Every class with its key in `summary.json`.
-    pub fn named(&self) -> [(&'static str, u64); 15] {
+    pub fn named(&self) -> [(&'static str, u64); 16] {
         [
             ("check_failed", self.check_failed),
             ("status_1xx", self.status_1xx),
@@ -191,9 +206,15 @@ impl Outcomes {
             ("timeout", self.timeout),
             ("unanswered", self.unanswered),
             ("abandoned", self.abandoned),
+            ("stopped", self.stopped),
             ("skipped", self.skipped),
             ("rig_fault", self.rig_fault),
         ]
+    }
+
+    /// Those that are left out of all judgement but for the players who had left: skipped, or begun after an ordered stop.
+    pub fn excused(&self) -> u64 {
+        self.skipped + self.stopped
     }
 
     /// All that did not succeed.
@@ -227,7 +248,7 @@ pub(crate) mod micros {
 mod tests {
     use super::*;
 
-    const EVERY_FAILURE: [Outcome; 15] = [
+    const EVERY_FAILURE: [Outcome; 16] = [
         Outcome::CheckFailed,
         Outcome::Status(101),
         Outcome::Status(204),
@@ -241,6 +262,7 @@ mod tests {
         Outcome::Timeout,
         Outcome::Unanswered,
         Outcome::Abandoned,
+        Outcome::Stopped,
         Outcome::Skipped { left: false },
         Outcome::RigFault(RigFault::Local),
     ];
@@ -256,7 +278,7 @@ mod tests {
     #[test]
     fn every_class_of_failure_is_counted_in_a_place_of_its_own() {
         let counts = counted(&EVERY_FAILURE).named().map(|(_, count)| count);
-        assert_eq!(counts, [1; 15]);
+        assert_eq!(counts, [1; 16]);
     }
 
     #[test]
@@ -276,7 +298,7 @@ mod tests {
     fn merging_adds_every_class() {
         let mut twice = counted(&EVERY_FAILURE);
         twice.merge(&counted(&EVERY_FAILURE));
-        assert_eq!(twice.named().map(|(_, count)| count), [2; 15]);
+        assert_eq!(twice.named().map(|(_, count)| count), [2; 16]);
     }
 
     #[test]

@@ -111,6 +111,10 @@ pub enum EventKind {
     LoadStarted,
     LoadEnded,
     Settled,
+    /// The system was left alone, and the probe players came.
+    ProbeCame,
+    /// The scenario ordered the system to stop.
+    StopOrdered,
     Interrupted,
     Note,
 }

@@ -21,6 +21,11 @@ impl Acts {
         self.0.values().map(|act| act.ok + act.outcomes.total()).sum()
     }
 
+    /// Acts begun after an ordered stop and not served.
+    pub(super) fn stopped(&self) -> u64 {
+        self.0.values().map(|act| act.outcomes.stopped).sum()
+    }
+
     /// Requests sent, retries included.
     pub(super) fn requests(&self) -> u64 {
         self.0.values().map(|act| act.requests).sum()
@@ -65,9 +70,9 @@ impl Acts {
 }
 
 impl Act {
-    /// Planned, and neither succeeded nor deliberately skipped.
+    /// Planned, and neither succeeded nor deliberately skipped nor begun after an ordered stop.
     pub fn failed(&self) -> u64 {
-        self.planned.saturating_sub(self.ok + self.outcomes.skipped)
+        self.planned.saturating_sub(self.ok + self.outcomes.excused())
     }
 
     /// Whether more requests were sent than one for each act that can have sent any.
@@ -91,7 +96,7 @@ impl Act {
             service_us: Quantiles::of(&act.service),
             blocked_us: Quantiles::of(&act.blocked),
             failed_response_us: Quantiles::of(&act.failed_response),
-            judged_us: Quantiles::among(&act.response, planned.saturating_sub(act.outcomes.skipped - act.left)),
+            judged_us: Quantiles::among(&act.response, planned.saturating_sub(act.outcomes.excused() - act.left)),
         }
     }
 }

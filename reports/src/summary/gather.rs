@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::acts::Acts;
+use super::after::{Recovery, Shutdown};
 use super::rig::RigWatch;
 use super::services::{self, Service};
 use super::system::{Last, Tree};
 use super::{Deliveries, Rig, Summary, Telegram};
-use crate::recording::{Confined, DeliveryInterval, Ending, Header, Logs, Observations, ReadError, Row, Seal};
+use crate::recording::{
+    self, Confined, DeliveryInterval, Ending, Header, Logs, Observations, OrderedStop, ReadError, Row, Seal,
+};
 use crate::timeline::{CallPoint, LoadPoint, Timeline};
 
 /// Reads a recording once, row by row.
@@ -38,6 +41,8 @@ struct Gathering {
     logs: Option<Logs>,
     confined: Option<Confined>,
     ending: Option<Ending>,
+    rested: Option<recording::Recovery>,
+    ordered_stop: Option<OrderedStop>,
     seal: Option<Seal>,
 }
 
@@ -54,6 +59,8 @@ impl Gathering {
             logs: None,
             confined: None,
             ending: None,
+            rested: None,
+            ordered_stop: None,
             seal: None,
             header,
         }
@@ -83,6 +90,8 @@ impl Gathering {
             }
             Row::Deliveries(deliveries) => self.deliveries.merge(&deliveries),
             Row::Event(event) => self.timeline.events.push(event),
+            Row::Recovery(rested) => self.rested = Some(rested),
+            Row::OrderedStop(stop) => self.ordered_stop = Some(stop),
             Row::Logs(logs) => self.logs = Some(logs),
             Row::Confined(confined) => self.confined = Some(confined),
             Row::Ending(ending) => self.ending = Some(ending),
@@ -119,6 +128,10 @@ impl Gathering {
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),
+            recovery: self.rested.map(|rested| Recovery::of(rested, &self.timeline.vitals, self.header.load_us.0)),
+            shutdown: self
+                .ordered_stop
+                .map(|stop| Shutdown::of(stop, &self.deliveries, self.acts.stopped(), &self.header)),
             partial,
             not_ready,
             failed,

@@ -2,6 +2,7 @@
 //! A value that was not measured is `null`; its key stays.
 
 mod acts;
+mod after;
 mod gather;
 mod processes;
 mod quantiles;
@@ -11,6 +12,7 @@ mod stalls;
 mod system;
 mod telegram;
 
+pub use after::{ProbeTimes, Recovery, Shutdown};
 pub use gather::summarise;
 pub use services::Service;
 
@@ -43,6 +45,10 @@ pub struct Summary {
     pub telegram: Telegram,
     /// What became visible in the chats.
     pub deliveries: Deliveries,
+    /// The system at rest again after the load; `null` when it was not left alone.
+    pub recovery: Option<Recovery>,
+    /// The stop that the scenario ordered; `null` when it ordered none.
+    pub shutdown: Option<Shutdown>,
     /// What was watched.
     pub observations: Observations,
     /// Whether the recording was cut short or never sealed; not part of `summary.json` (the verdict says it).
@@ -252,9 +258,9 @@ impl Summary {
         self.acts.values().map(|act| act.planned).sum()
     }
 
-    /// Planned acts that were not deliberately skipped.
+    /// Planned acts that were neither deliberately skipped nor begun after an ordered stop.
     pub fn taken(&self) -> u64 {
-        self.acts.values().map(|act| act.planned.saturating_sub(act.outcomes.skipped)).sum()
+        self.acts.values().map(|act| act.planned.saturating_sub(act.outcomes.excused())).sum()
     }
 
     /// Whether any act did not succeed.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::after::after_lines;
 use super::standing::BudgetLine;
 use crate::recording::Observations;
 use crate::summary::{Act, Quantiles, Summary};
@@ -37,17 +38,22 @@ pub(super) fn lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
     let mut lines = act_lines(summary, budgets);
     lines.extend(system_lines(summary, budgets));
     lines.extend(telegram_lines(summary, budgets));
+    lines.extend(after_lines(summary, budgets));
     lines.extend(budgets.latency.iter().flat_map(|(act, latency)| latency_lines(summary, act, *latency)));
     lines
 }
 
 /// A value, or why there is none.
-type Measured = Result<Value, String>;
+pub(super) type Measured = Result<Value, String>;
 
 /// One of the quantiles, picked.
 type QuantileOf = fn(&Quantiles) -> Option<u64>;
 
-fn line(series: &str, limit: Option<impl Into<Value>>, value: impl FnOnce() -> Measured) -> Option<BudgetLine> {
+pub(super) fn line(
+    series: &str,
+    limit: Option<impl Into<Value>>,
+    value: impl FnOnce() -> Measured,
+) -> Option<BudgetLine> {
     let (series, limit) = (series.to_owned(), limit?.into());
     Some(match value() {
         Ok(value) => BudgetLine::judged(series, limit, value),

@@ -1,6 +1,7 @@
 //! Summary + budgets -> verdict. Within a run the first that holds wins: partial, failed, not ready, died,
 //! invalid, broken, pass.
 
+mod after;
 mod judge;
 mod lines;
 mod standing;

@@ -55,6 +55,12 @@ impl Inboxes {
         Some((says, inbox.len()))
     }
 
+    /// How many of these updates wait, those on their way included.
+    pub(crate) fn waiting(&self, bot: i64, updates: &[i64]) -> usize {
+        let inbox = self.bots.get(&bot);
+        updates.iter().filter(|id| inbox.is_some_and(|inbox| inbox.queue.contains_key(id))).count()
+    }
+
     /// True when there may be something to post.
     pub(crate) fn has_stirred(&self) -> bool {
         !self.stirred.is_empty()

@@ -69,8 +69,9 @@ pub struct Done {
     pub message_id: i64,
     /// The id of the callback query, of a tap.
     pub callback_query_id: Option<i64>,
-    /// Whether the bot gets an update of it: it may have said that it takes none of that kind, or its inbox is full.
-    pub taken: bool,
+    /// The id of the update that the bot gets of it; nothing: it has said that it takes none of that kind, or its inbox
+    /// is full.
+    pub update_id: Option<i64>,
 }
 
 /// A call that may be an answer: an accepted `send*`, `copyMessage`, `forwardMessage`, edit or `answerCallbackQuery`.
@@ -171,7 +172,7 @@ impl Scene<'_> {
                     at: self.at.now,
                     message_id: message,
                     callback_query_id: Some(pressed.query),
-                    taken: pressed.update.is_ok(),
+                    update_id: pressed.update.ok(),
                 })
             }
         }
@@ -180,7 +181,7 @@ impl Scene<'_> {
     fn says(&mut self, ticket: u32, chat: i64, user: i64, text: &str) -> Done {
         let text = entities::read(text, None, None).expect("a text without a parse mode is always read");
         let (message_id, pushed) = self.written(chat, user, Content::Text(text));
-        Done { ticket, at: self.at.now, message_id, callback_query_id: None, taken: pushed.is_ok() }
+        Done { ticket, at: self.at.now, message_id, callback_query_id: None, update_id: pushed.ok() }
     }
 }
 

@@ -43,7 +43,7 @@ fn a_user_writes_and_the_bots_reply_is_told_with_what_it_replies_to() {
     let (mut crowd, mut bot) = (stub.crowd(TOKEN, 9, 9).unwrap(), Client::of(&stub));
     order(&crowd, 5, GROUP, says("/start"));
     let wrote = done(&mut crowd);
-    assert_eq!((wrote.ticket, wrote.callback_query_id, wrote.taken), (5, None, true));
+    assert_eq!((wrote.ticket, wrote.callback_query_id, wrote.update_id.is_some()), (5, None, true));
     let update = bot.result("getUpdates", &json!({}))[0]["message"].clone();
     assert_eq!((&update["text"], &update["message_id"]), (&json!("/start"), &json!(wrote.message_id)));
     let reply = json!({ "chat_id": GROUP, "text": "hi", "reply_parameters": { "message_id": wrote.message_id } });
@@ -143,7 +143,7 @@ fn a_bot_that_does_not_take_taps_gets_none_and_it_is_said() {
     bot.result("sendMessage", &json!({ "chat_id": 77, "text": "a", "reply_markup": keyboard() }));
     called(&mut crowd);
     order(&crowd, 1, 77, taps("Play"));
-    assert!(!done(&mut crowd).taken);
+    assert!(done(&mut crowd).update_id.is_none());
 }
 
 #[test]
