@@ -11,7 +11,7 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Ask, Endpoint, Exchanged, Timer, Wire};
+use crate::exchange::{Ask, Body, Endpoint, Exchanged, Timer, Wire};
 use crate::plan::{Arrival, Plan};
 
 use super::Job;
@@ -19,9 +19,11 @@ use super::clock::Clock;
 use super::floor::{Ended, Floor, Hands, Rules};
 use super::handles::most_open;
 use super::judge::{Accepted, judge, wants};
+use super::page::Pages;
 use super::request::Requests;
 use super::source::source;
 use crate::deliveries::Expected;
+use crate::scenario::{Does, Request};
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -30,8 +32,10 @@ pub(super) struct Desk {
     pub(super) floor: RefCell<Floor>,
     /// Told when the last planned act has ended.
     pub(super) done: Notify,
-    requests: Requests,
-    wire: Wire,
+    pub(super) requests: Requests,
+    pub(super) wire: Wire,
+    /// What was found in the document of each act that loads a page.
+    pub(super) pages: RefCell<Pages>,
     target: IpAddr,
     load_from: Duration,
     expected: RefCell<Awaited>,
@@ -57,6 +61,7 @@ impl Desk {
             done: Notify::new(),
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
+            pages: RefCell::default(),
             target: job.target.address.ip(),
             load_from: job.load_from,
             expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
@@ -93,8 +98,8 @@ impl Desk {
     async fn act(self: &Rc<Self>, index: u32, timer: Pin<&mut Timer>) -> Option<u32> {
         let arrival = &self.plan.arrivals[index as usize];
         let mut hands = self.floor.borrow_mut().take_hands(index);
-        let ended = match self.begin(arrival, index, &hands) {
-            Ok(()) => self.exchange(arrival, &mut hands, timer).await,
+        let ended = match self.begin(arrival, index, &mut hands) {
+            Ok(()) => self.perform(arrival, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -109,23 +114,33 @@ impl Desk {
         next
     }
 
-    fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<(), Outcome> {
+    fn begin(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Result<(), Outcome> {
         match self.requests.obstacle(arrival, &hands.captured) {
             Some(obstacle) => Err(obstacle),
             None => self.floor.borrow_mut().begin(index, hands, self.clock.now()),
         }
     }
 
-    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
-        let body = wants(self.requests.step(arrival.act));
-        let ask = Ask { body, source: source(arrival.player, self.target) };
-        let fill = |out: &mut String| self.requests.write(arrival, &hands.captured, out);
+    async fn perform(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+        match &self.requests.step(arrival.act).does {
+            Does::Request(request) => self.exchange(request, arrival, hands, timer).await,
+            Does::Page(page) => self.load(page, arrival, hands, timer).await,
+        }
+    }
+
+    async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+        let ask = self.ask(arrival, wants(self.requests.step(arrival.act)));
+        let fill = |out: &mut String| self.requests.write(request, arrival, &hands.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 
+    pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
+        Ask { body, source: source(arrival.player, self.target) }
+    }
+
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.
-    fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
+    pub(super) fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
         let at = self.clock.now();
         let judged = match &exchanged.result {
             Ok(answered) => judge(self.requests.step(arrival.act), answered),

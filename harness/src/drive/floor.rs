@@ -61,6 +61,8 @@ struct Standing {
     /// When their last act ended.
     free: Duration,
     connection: Option<Connection>,
+    /// Further connections that a page load has left open.
+    further: Vec<Connection>,
     /// What their visits have captured, each until the visit ends.
     captured: Vec<(u32, Captured)>,
 }
@@ -77,7 +79,18 @@ struct Busy {
 #[derive(Default)]
 pub(super) struct Hands {
     pub(super) connection: Option<Connection>,
+    /// Connections beside it, for what is fetched at the same time.
+    pub(super) further: Vec<Connection>,
     pub(super) captured: Captured,
+    /// How many connections the act may have open, among all that may be.
+    room: u64,
+}
+
+impl Hands {
+    /// How many connections the act may have open.
+    pub(super) fn room(&self) -> u64 {
+        self.room
+    }
 }
 
 /// How an act ended.
@@ -137,23 +150,42 @@ impl Floor {
         let player = &mut self.players[arrival.player as usize];
         let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
         let captured = captured.map(|at| player.captured.swap_remove(at).1).unwrap_or_default();
-        let connection = match self.rules.connections {
-            Connections::Player => player.connection.take(),
-            Connections::Shared => self.idle.pop(),
-            Connections::Fresh => None,
+        let (connection, further) = match self.rules.connections {
+            Connections::Player => (player.connection.take(), std::mem::take(&mut player.further)),
+            Connections::Shared => (self.idle.pop(), Vec::new()),
+            Connections::Fresh => (None, Vec::new()),
         };
-        Hands { connection, captured }
+        let room = u64::from(connection.is_some()) + further.len() as u64;
+        Hands { connection, further, captured, room }
+    }
+
+    /// Gives an act that has begun room for `wanted` connections in all, or for as many of them as may still be open,
+    /// and those that are idle among them.
+    pub(super) fn widen(&mut self, hands: &mut Hands, wanted: u64) {
+        while hands.room < wanted && self.rules.connections == Connections::Shared {
+            let Some(idle) = self.idle.pop() else { break };
+            hands.further.push(idle);
+            hands.room += 1;
+        }
+        let more = wanted.saturating_sub(hands.room).min(self.rules.most_open.saturating_sub(self.open));
+        hands.room += more;
+        self.open(more);
+    }
+
+    fn open(&mut self, more: u64) {
+        self.open += more;
+        self.counts.open_peak = self.counts.open_peak.max(self.open);
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
-    pub(super) fn begin(&mut self, index: u32, hands: &Hands, now: Duration) -> Result<(), Outcome> {
-        if hands.connection.is_none() {
+    pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, now: Duration) -> Result<(), Outcome> {
+        if hands.room == 0 {
             if self.open >= self.rules.most_open {
                 self.counts.capped += 1;
                 return Err(Outcome::Abandoned);
             }
-            self.open += 1;
-            self.counts.open_peak = self.counts.open_peak.max(self.open);
+            hands.room = 1;
+            self.open(1);
         }
         let player = self.arrival(index).player;
         self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now) });
@@ -169,15 +201,14 @@ impl Floor {
         let following = if again { Some(index) } else { self.course.following(index) };
         let player = &mut self.players[arrival.player as usize];
         let begun = player.busy.is_some_and(|busy| busy.started.is_some());
-        let was_open = begun || hands.connection.is_some();
         player.free = ended.at;
         if !self.course.ends_visit(index) && !hands.captured.is_empty() {
             player.captured.push((arrival.visit, hands.captured));
         }
         let next = following.filter(|next| *next < self.cursor);
         player.busy = next.map(|arrival| Busy { arrival, started: None });
-        let kept = self.keep(arrival.player, hands.connection, following.is_some());
-        self.open -= u64::from(was_open && !kept);
+        let kept = self.keep(arrival.player, hands.connection, hands.further, following.is_some());
+        self.open -= hands.room.saturating_sub(kept);
         if begun {
             self.sink.end();
         }
@@ -189,15 +220,18 @@ impl Floor {
         next
     }
 
-    /// Keeps a connection for whoever may use it next; one that nobody will is closed.
-    fn keep(&mut self, player: u32, connection: Option<Connection>, goes_on: bool) -> bool {
-        let Some(connection) = connection else { return false };
+    /// Keeps connections for whoever may use them next, and says how many; those that nobody will are closed.
+    fn keep(&mut self, player: u32, one: Option<Connection>, further: Vec<Connection>, goes_on: bool) -> u64 {
+        let kept = u64::from(one.is_some()) + further.len() as u64;
         match self.rules.connections {
-            Connections::Player if goes_on => self.players[player as usize].connection = Some(connection),
-            Connections::Shared => self.idle.push(connection),
-            Connections::Player | Connections::Fresh => return false,
+            Connections::Player if goes_on => {
+                let player = &mut self.players[player as usize];
+                (player.connection, player.further) = (one, further);
+            }
+            Connections::Shared => self.idle.extend(one.into_iter().chain(further)),
+            Connections::Player | Connections::Fresh => return 0,
         }
-        true
+        kept
     }
 
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
@@ -269,13 +303,13 @@ mod tests {
     }
 
     fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
-        let hands = floor.take_hands(index);
-        floor.begin(index, &hands, Duration::ZERO)
+        let mut hands = floor.take_hands(index);
+        floor.begin(index, &mut hands, Duration::ZERO)
     }
 
     fn end(floor: &mut Floor, index: u32) -> Option<u32> {
         let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
-        floor.end(index, Hands::default(), &ended)
+        floor.end(index, Hands { room: 1, ..Hands::default() }, &ended)
     }
 
     #[test]
@@ -308,6 +342,22 @@ mod tests {
         assert_eq!(end(&mut floor, 0), Some(2));
         assert_eq!(begin(&mut floor, 2), Ok(()));
         assert_eq!((floor.counts.capped, floor.counts.open_peak), (1, 1));
+    }
+
+    #[test]
+    fn an_act_is_widened_by_what_may_still_be_open_and_leaves_that_room_behind() {
+        let mut floor = floor(4);
+        while floor.take_due(Duration::ZERO).is_some() {}
+        begin(&mut floor, 1).unwrap();
+        let mut hands = floor.take_hands(0);
+        floor.begin(0, &mut hands, Duration::ZERO).unwrap();
+        floor.widen(&mut hands, 2);
+        assert_eq!((hands.room(), floor.open), (2, 3));
+        floor.widen(&mut hands, 6);
+        assert_eq!((hands.room(), floor.open, floor.counts.open_peak), (3, 4, 4));
+        let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
+        floor.end(0, hands, &ended);
+        assert_eq!((floor.open, floor.counts.capped), (1, 0));
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! memory, because the plan itself is the queue. It knows no budgets and no verdicts.
 
 mod alarm;
+mod assets;
 mod clock;
 mod course;
 mod desk;
@@ -16,6 +17,7 @@ mod floor;
 mod handles;
 mod judge;
 mod pace;
+mod page;
 mod request;
 mod source;
 #[cfg(test)]

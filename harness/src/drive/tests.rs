@@ -15,6 +15,8 @@ use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
 use crate::scenario::{Arrive, Body, Connections, Does, Piece, Request, Shows, Sign, Slot, Step, Template};
 
+mod pages;
+
 /// Longer than any load of a test takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -326,7 +328,7 @@ fn capturing(act: &str) -> Step {
 
 fn using(act: &str) -> Step {
     let mut step = get(act);
-    let Does::Request(request) = &mut step.does;
+    let Does::Request(request) = &mut step.does else { panic!("a request") };
     request.body = Some(Body::Text(Template { pieces: vec![Piece::Slot(Slot::Captured("token".to_owned()))] }));
     step
 }

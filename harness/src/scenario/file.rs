@@ -200,7 +200,7 @@ pub(super) enum PlaceTable {
     Field(String),
 }
 
-/// One act: exactly one of `get`, `post`, `put`, `patch` and `delete`, and what goes with it.
+/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete` and `page`, and what goes with it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "Step")]
@@ -217,6 +217,11 @@ pub(super) struct StepTable {
     pub(super) patch: Option<String>,
     /// DELETE this path.
     pub(super) delete: Option<String>,
+    /// Load the page of this path as a browser does: the document, and then its assets over up to six connections. The
+    /// act ends when all are in. No initData goes with it: an app has it only once it runs.
+    pub(super) page: Option<String>,
+    /// The paths of the page's assets; by default those of its own origin that the document names.
+    pub(super) assets: Option<Vec<String>>,
     /// Headers by name.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,

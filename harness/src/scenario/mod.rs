@@ -22,6 +22,7 @@ mod file;
 mod journey;
 mod merge;
 mod number_or_list;
+mod page;
 mod quick;
 mod schema;
 mod shape;
@@ -37,6 +38,7 @@ mod tests;
 
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use page::{Assets, Page};
 pub use schema::schema;
 pub use source::{Source, Unreadable};
 pub use template::{Piece, Slot, Template};
@@ -282,6 +284,8 @@ pub struct Step {
 pub enum Does {
     /// Sends one request and waits for its answer.
     Request(Request),
+    /// Loads a page with everything that belongs to it, as a browser does.
+    Page(Page),
 }
 
 /// What is sent.

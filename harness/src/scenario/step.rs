@@ -9,7 +9,7 @@ use super::file::{ShowsTable, StepTable};
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Does, Place, Request, Shows, Sign, Step};
+use super::{Body, Does, Place, Request, Shows, Sign, Step, page};
 
 /// Checks a step, and adds what it captures.
 pub(super) fn checked(
@@ -21,14 +21,14 @@ pub(super) fn checked(
     if file.repeat == 0 {
         complaints.push(spot.key("repeat").complain("never done", "write at least 1, or drop the step"));
     }
-    let request = request(&file, spot, captures, complaints);
+    let does = does(&file, spot, captures, complaints);
     for (name, pointer) in &file.capture {
         capture(name, pointer, &spot.key("capture").key(name), complaints);
     }
     captures.so_far.extend(file.capture.keys().filter(|name| !template::is_taken(name)).cloned());
     Step {
         act: file.act,
-        does: Does::Request(request),
+        does,
         repeat: file.repeat,
         think: file.think.map_or(Duration::ZERO..=Duration::ZERO, |think| think.0),
         capture: file.capture,
@@ -38,8 +38,22 @@ pub(super) fn checked(
     }
 }
 
-fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Request {
+fn does(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Does {
+    let (key, path) = what(file, spot, complaints);
+    if key == "page" {
+        return Does::Page(page::checked(path, file, spot, captures, complaints));
+    }
+    if file.assets.is_some() {
+        let help = "write `page` in place of the method";
+        complaints.push(spot.key("assets").complain_of_key("only a page has assets", help));
+    }
+    Does::Request(request((key, path), file, spot, captures, complaints))
+}
+
+/// The one thing that the step does, by its key.
+fn what<'f>(file: &'f StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> (&'static str, &'f str) {
     let methods = [
+        ("page", &file.page),
         ("get", &file.get),
         ("post", &file.post),
         ("put", &file.put),
@@ -47,10 +61,10 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
         ("delete", &file.delete),
     ];
     let given: Vec<_> = methods.iter().filter_map(|(key, path)| Some((*key, path.as_deref()?))).collect();
-    let (key, path) = match given.as_slice() {
+    match given.as_slice() {
         [one] => *one,
         [] => {
-            let help = "add `get`, `post`, `put`, `patch` or `delete` with a path";
+            let help = "add `get`, `post`, `put`, `patch`, `delete` or `page` with a path";
             complaints.push(spot.key("act").complain("this step sends nothing", help));
             ("get", "/")
         }
@@ -59,7 +73,16 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
             complaints.push(spot.key(last.0).complain_of_key(says, "make it two steps"));
             *first
         }
-    };
+    }
+}
+
+fn request(
+    (key, path): (&str, &str),
+    file: &StepTable,
+    spot: &Spot<'_>,
+    captures: &Captures,
+    complaints: &mut Vec<Complaint>,
+) -> Request {
     Request {
         method: key.to_ascii_uppercase(),
         path: path_template(path, &spot.key(key), captures, complaints),
@@ -68,7 +91,12 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
     }
 }
 
-fn path_template(path: &str, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Template {
+pub(super) fn path_template(
+    path: &str,
+    spot: &Spot<'_>,
+    captures: &Captures,
+    complaints: &mut Vec<Complaint>,
+) -> Template {
     path_stands(path, spot, complaints);
     Template::parse(path, spot, template::Place::Act(captures), complaints)
 }
@@ -90,7 +118,7 @@ pub(super) fn path_stands(path: &str, spot: &Spot<'_>, complaints: &mut Vec<Comp
     }
 }
 
-fn headers(
+pub(super) fn headers(
     file: &BTreeMap<String, String>,
     spot: &Spot<'_>,
     captures: &Captures,
@@ -208,7 +236,11 @@ fn what_it_shows(file: &ShowsTable, spot: &Spot<'_>, captures: &Captures, compla
 
 /// Whether the step leaves the place free that initData is put in, and has it at all.
 pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let header = match place {
+    let sends_it = match &step.does {
+        Does::Request(_) => true,
+        Does::Page(_) => false,
+    };
+    let header = match place.filter(|_| sends_it) {
         Some(Place::Authorization) => "authorization",
         Some(Place::Header(name)) => name,
         Some(Place::Field(name)) => return room_in_body(step, name, spot, complaints),
@@ -222,8 +254,11 @@ pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot
 }
 
 fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let Does::Request(request) = &step.does;
-    let Some(Body::Json(_)) = request.body else {
+    let body = match &step.does {
+        Does::Request(request) => request.body.as_ref(),
+        Does::Page(_) => None,
+    };
+    let Some(Body::Json(_)) = body else {
         let says = format!("initData goes into the field `{field}`, and this step has no JSON body");
         complaints.push(spot.key("act").complain(says, "add `json = {}`, or say another `init_data`"));
         return;

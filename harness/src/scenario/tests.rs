@@ -68,8 +68,10 @@ fn step(written: &str) -> Step {
 }
 
 fn request(step: &Step) -> &Request {
-    let Does::Request(request) = &step.does;
-    request
+    match &step.does {
+        Does::Request(request) => request,
+        Does::Page(_) => panic!("a page is no single request"),
+    }
 }
 
 fn text(text: &str) -> Piece {
@@ -204,6 +206,29 @@ fn every_method_sends_its_own_name() {
     for method in ["get", "post", "put", "patch", "delete"] {
         let step = step(&format!("{{ act = 'a', {method} = '/' }}"));
         assert_eq!(request(&step).method, method.to_ascii_uppercase());
+    }
+}
+
+#[test]
+fn a_page_has_the_assets_that_it_lists_or_those_that_are_found() {
+    let assets = |written: &str| match step(&format!("{{ act = 'a', page = '/'{written} }}")).does {
+        Does::Page(Page { assets: Assets::Listed(paths), .. }) => Some(paths.len()),
+        Does::Page(Page { assets: Assets::Found, .. }) => None,
+        Does::Request(_) => panic!("a page"),
+    };
+    assert_eq!([assets(""), assets(", assets = []"), assets(", assets = ['/a.js']")], [None, Some(0), Some(1)]);
+}
+
+#[test]
+fn what_does_not_go_with_a_page_is_said() {
+    for (step, says) in [
+        ("page = '/', get = '/'", "this one says `page` as well"),
+        ("page = '/', text = 'x'", "without a body"),
+        ("page = '/', assets = ['a.js']", "begins with a slash"),
+        ("get = '/', assets = []", "only a page has assets"),
+    ] {
+        let complaints = with_steps(&format!("{{ act = 'a', {step} }}")).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{step}: {complaints:?}");
     }
 }
 

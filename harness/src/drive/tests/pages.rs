@@ -1,0 +1,118 @@
+//! Page loads: the document and its assets over a browser's connections, as one act.
+
+use std::sync::Barrier;
+
+use super::*;
+use crate::exchange::rough::Which;
+use crate::scenario::{Assets, Page};
+
+const DOCUMENT: &str = "<link rel=stylesheet href=/a.css><script src=/b.js></script><img src=https://elsewhere.test/c>";
+
+fn page(assets: Assets) -> Step {
+    let does = Does::Page(Page { path: text("/index.html"), headers: Vec::new(), assets });
+    Step { does, ..get("page") }
+}
+
+fn listed(count: usize) -> Step {
+    page(Assets::Listed((0..count).map(|nth| text(&format!("/{nth}.js"))).collect()))
+}
+
+fn is_document(head: &str) -> bool {
+    head.starts_with("GET /index.html ")
+}
+
+#[test]
+fn the_assets_that_the_document_names_belong_to_the_act() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&asked);
+    let server = Rough::site(move |_, head| {
+        told.lock().unwrap().push(head.split(' ').nth(1).unwrap().to_owned());
+        Manner::Answer(vec![ok(if is_document(head) { DOCUMENT } else { "" })])
+    });
+    let outcome = load(vec![(0, 0, 0), (1, 0, 0)]).steps([page(Assets::Found)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests, server.received()), (2, 6, 6));
+    let mut asked = asked.lock().unwrap().clone();
+    asked.sort_unstable();
+    assert_eq!(asked, ["/a.css", "/a.css", "/b.js", "/b.js", "/index.html", "/index.html"]);
+}
+
+#[test]
+fn assets_come_over_six_connections_at_once_which_are_kept_for_the_next_page() {
+    // Nobody is answered before six have asked.
+    let six = Barrier::new(6);
+    let server = Rough::site(move |Which { connection, .. }, head| {
+        assert!(connection < 6);
+        if !is_document(head) {
+            six.wait();
+        }
+        Manner::Answer(vec![ok("")])
+    });
+    let outcome = load(vec![(0, 0, 0), (1, 0, 0)]).steps([listed(12)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.driven.open_peak, server.received()), (2, 6, 26));
+}
+
+#[test]
+fn acts_one_after_the_other_use_one_connection_of_those_that_are_open() {
+    let last = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&last);
+    let server = Rough::site(move |which, head| {
+        if head.starts_with("GET / ") {
+            told.lock().unwrap().push(which.connection);
+        }
+        Manner::Answer(vec![ok("")])
+    });
+    let acts = vec![(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 1)];
+    let outcome = load(acts).steps([listed(6), get("api")]).against(server.address);
+    assert_eq!(outcome.total.ok, 4);
+    let used = last.lock().unwrap().clone();
+    assert!(used.len() == 3 && used.iter().all(|connection| *connection == used[0]), "{used:?}");
+}
+
+#[test]
+fn an_asset_that_fails_decides_the_outcome_once_all_the_others_are_in() {
+    for (manner, class) in [
+        (Manner::Answer(vec![answer("404 Not Found", "")]), "status_4xx"),
+        (Manner::Reset, "reset"),
+        (Manner::Close, "closed"),
+    ] {
+        let server =
+            Rough::site(
+                move |_, head| {
+                    if head.starts_with("GET /3.js ") { manner.clone() } else { Manner::Answer(vec![ok("")]) }
+                },
+            );
+        let outcome = apart([0]).steps([listed(8)]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.failures()), (0, classes([(class, 1)])));
+        assert!(outcome.total.requests >= 9, "{} requests", outcome.total.requests);
+    }
+}
+
+#[test]
+fn without_its_document_a_page_has_no_assets() {
+    let server = Rough::always(Manner::Answer(vec![answer("503 Service Unavailable", DOCUMENT)]));
+    let outcome = apart([0]).steps([page(Assets::Found)]).against(server.address);
+    assert_eq!((outcome.failures(), server.received()), (classes([("status_5xx", 1)]), 1));
+}
+
+#[test]
+fn no_init_data_goes_with_a_page() {
+    let server = Rough::site(|_, head| {
+        let signed = head.to_ascii_lowercase().contains("authorization");
+        Manner::Answer(vec![answer(if signed { "400 Bad Request" } else { "200 OK" }, "")])
+    });
+    let load = Load { init_data: Some(crate::scenario::Place::Authorization), ..apart([0]) };
+    assert_eq!(load.steps([listed(1)]).against(server.address).total.ok, 1);
+}
+
+#[test]
+fn shared_connections_serve_pages_and_fresh_ones_are_closed_after_each() {
+    for (connections, most) in [(Connections::Shared, 3), (Connections::Fresh, 6)] {
+        let server = Rough::serve(move |which| {
+            assert!(which.connection < most);
+            Manner::Answer(vec![ok("")])
+        });
+        let load = Load { connections, ..apart([0, 300]) };
+        let outcome = load.steps([listed(3)]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.total.requests), (2, 8), "{connections:?}");
+    }
+}
