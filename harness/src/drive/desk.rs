@@ -50,8 +50,12 @@ struct Awaited {
 impl Desk {
     pub(super) fn new(job: Job) -> Self {
         let crowd = &job.scenario.crowd;
-        let endpoint =
-            Endpoint { address: job.target.address, connect_timeout: crowd.connect_timeout, timeout: crowd.timeout };
+        let endpoint = Endpoint {
+            address: job.target.address,
+            speech: job.scenario.system.speech.clone(),
+            connect_timeout: crowd.connect_timeout,
+            timeout: crowd.timeout,
+        };
         let rules = Rules { pace: job.pace, connections: crowd.connections, most_open: most_open() };
         let floor = Floor::new(Arc::clone(&job.plan), job.load_from, rules, job.sink);
         let plan = Arc::clone(&job.plan);

@@ -21,7 +21,10 @@ use crate::plan::Arrival;
 use crate::scenario::{Assets, Page, Piece, Template};
 
 /// Connections that browsers open to one host: Chrome, Firefox and Safari all stop at six.
-const MOST_CONNECTIONS: u64 = 6;
+const MOST_CONNECTIONS: usize = 6;
+
+/// Requests under way at once on one connection of HTTP/2: the fewest that a server should allow (RFC 9113, section 6.5.2).
+const MOST_STREAMS: usize = 100;
 
 /// What was found in documents, by act. A crowd is served the same document over and over, so it is read once.
 #[derive(Debug, Default)]
@@ -107,17 +110,27 @@ impl Desk {
         parts
     }
 
-    /// Fetches all parts over as many connections as a browser would use and there is room for.
+    /// Fetches all parts over as many connections as a browser would use and there is room for; over HTTP/2, all on one.
     async fn fetch_all(&self, page: &Page, paths: &[Template], arrival: &Arrival, hands: &mut Hands) -> Vec<Fetched> {
-        let lanes = MOST_CONNECTIONS.min(paths.len() as u64);
-        self.floor.borrow_mut().widen(hands, lanes);
-        let lanes = lanes.min(hands.room()) as usize;
+        let shared = hands.connection.as_ref().and_then(Connection::share);
+        let lanes = if shared.is_some() {
+            paths.len().min(MOST_STREAMS)
+        } else {
+            let lanes = paths.len().min(MOST_CONNECTIONS);
+            self.floor.borrow_mut().widen(hands, lanes as u64);
+            lanes.min(hands.room() as usize)
+        };
         let mut connections: Vec<_> = hands.connection.take().into_iter().chain(hands.further.drain(..)).collect();
         let parts = Parts { page, paths, next: Cell::new(0), arrival, hands };
-        let mut idle = connections.drain(..lanes.min(connections.len())).map(Some);
-        let mut fetched = join_all((0..lanes).map(|_| self.fetch(&parts, idle.next().flatten()))).await;
-        drop(idle);
-        // Those that a small page had no use for are kept as they are.
+        let lane = |_| self.fetch(&parts, shared.as_ref().and_then(Connection::share).or_else(|| connections.pop()));
+        let lanes: Vec<_> = (0..lanes).map(lane).collect();
+        let mut fetched = join_all(lanes).await;
+        if shared.is_some() {
+            for lane in &mut fetched {
+                lane.connection = None;
+            }
+        }
+        // Those that a small page had no use for are kept as they are, and what was shared is one connection.
         fetched.extend(connections.into_iter().map(|rest| Fetched { connection: Some(rest), ..Fetched::default() }));
         fetched
     }

@@ -9,6 +9,7 @@ use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
 
 use super::*;
 use crate::deliveries::Awaited;
+use crate::exchange::Speech;
 use crate::exchange::rough::{Freezing, FullQueue, Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
@@ -34,6 +35,7 @@ struct Load {
     progress: Arc<Progress>,
     pace: Pace,
     connections: Connections,
+    speech: Speech,
 }
 
 /// What a load came to.
@@ -72,6 +74,7 @@ fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
         progress,
         pace: Pace::Planned,
         connections: Connections::Player,
+        speech: Speech::default(),
     }
 }
 
@@ -90,6 +93,7 @@ impl Load {
         let mut scenario = scenario(vec![journey]);
         (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout / 2);
         scenario.crowd.connections = self.connections;
+        scenario.system.speech = self.speech.clone();
         scenario
     }
 

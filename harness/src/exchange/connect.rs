@@ -9,7 +9,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::failure::Failure;
+use super::http2::Session;
+use super::link::{Link, Road};
 use super::sock_diag::SockDiag;
+use super::speech::Speech;
 use super::wire::Endpoint;
 
 /// A handshake on loopback takes microseconds; only one slower than this is looked into.
@@ -22,7 +25,7 @@ const SURELY_LATE: Duration = Duration::from_millis(900);
 /// A connection kept from one exchange to the next.
 #[derive(Debug)]
 pub struct Connection {
-    pub(super) stream: TcpStream,
+    pub(super) link: Link,
 }
 
 /// A connection just made.
@@ -33,16 +36,35 @@ pub(super) struct Fresh {
 }
 
 impl Connection {
-    /// Whether the connection is still open and silent, as far as has been noticed; it asks the kernel only
-    /// when something has happened to the socket.
-    pub(super) fn is_idle(&self) -> bool {
-        let read = self.stream.try_read(&mut [0]);
-        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    /// The connection, if it is still open and silent.
+    pub(super) fn if_idle(mut self) -> Option<Self> {
+        self.link.is_idle().then_some(self)
+    }
+
+    /// Another handle of the same connection, where several exchanges may be under way on it.
+    pub fn share(&self) -> Option<Self> {
+        match &self.link {
+            Link::Plain(_) | Link::Wrapped(_) => None,
+            Link::Multiplexed(session) => Some(Self { link: Link::Multiplexed(session.clone()) }),
+        }
     }
 }
 
 /// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
 pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
+    let begun = now();
+    let (stream, late) = open(endpoint, source).await?;
+    if endpoint.speech.is_plain() {
+        return Ok(Fresh { connection: Connection { link: Link::Plain(stream) }, late });
+    }
+    let left = endpoint.connect_timeout.saturating_sub(now().duration_since(begun));
+    let greeted = timeout(left, Box::pin(greet(Box::new(stream), &endpoint.speech))).await;
+    let link = greeted.map_err(|_| Failure::ConnectTimeout)??;
+    Ok(Fresh { connection: Connection { link }, late })
+}
+
+/// A socket that is connected, and whether its handshake came late.
+async fn open(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<(TcpStream, bool), Failure> {
     let (address, within) = (endpoint.address, endpoint.connect_timeout);
     let socket = socket(address, source).map_err(|error| Failure::to_connect(&error))?;
     let begun = now();
@@ -50,7 +72,20 @@ pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Resu
     let stream = stream.map_err(|error| Failure::to_connect(&error))?;
     let took = now().duration_since(begun);
     refuse_itself(&stream, address)?;
-    Ok(Fresh { late: took > SLOW && needed_retransmits(&stream, took), connection: Connection { stream } })
+    let late = took > SLOW && needed_retransmits(&stream, took);
+    Ok((stream, late))
+}
+
+/// Comes to terms with the peer on how to speak.
+async fn greet(road: Box<dyn Road>, speech: &Speech) -> Result<Link, Failure> {
+    let (road, http2, scheme): (Box<dyn Road>, bool, _) = match &speech.tls {
+        Some(tls) => {
+            let (stream, agreed) = tls.shake(road, speech.http2).await?;
+            (Box::new(stream), agreed, "https")
+        }
+        None => (road, speech.http2, "http"),
+    };
+    Ok(if http2 { Link::Multiplexed(Session::open(road, scheme).await?) } else { Link::Wrapped(road) })
 }
 
 fn socket(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {

@@ -11,6 +11,8 @@ use floodrig_reports::recording::RigFault;
 use super::rough::{FullQueue, Manner, Rough, Which, answer, nobody, ok};
 use super::*;
 
+mod versed;
+
 /// Longer than any step of a test takes, and short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -18,7 +20,7 @@ const KEPT: Ask = Ask { body: Body::Kept, source: None };
 const DRAINED: Ask = Ask { body: Body::Drained, source: None };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
-    Endpoint { address, connect_timeout: PATIENCE, timeout: PATIENCE }
+    Endpoint { address, speech: Speech::default(), connect_timeout: PATIENCE, timeout: PATIENCE }
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {

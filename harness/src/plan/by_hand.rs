@@ -72,6 +72,7 @@ fn system() -> System {
         cores: Cores::Count(1),
         env: BTreeMap::new(),
         port: None,
+        speech: crate::exchange::Speech::default(),
         ready: Ready::Accepts,
         ready_within: SECOND,
         stop_within: SECOND,

@@ -81,6 +81,7 @@ impl Ground {
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
+            speech: system.speech.clone(),
             ready: system.ready.clone(),
             ready_within: system.ready_within,
             stop_within: system.stop_within,

@@ -84,10 +84,10 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
     let subject = Subject {
         root: system.root(),
         port: ground.port,
-        path: match &rig.order.scenario.system.ready {
+        path: rig.order.scenario.system.speech.is_plain().then(|| match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
             Ready::Accepts => "/".to_owned(),
-        },
+        }),
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: stub.thread_id().into_iter().collect(),

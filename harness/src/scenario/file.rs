@@ -75,6 +75,11 @@ pub(super) struct SystemTable {
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
     pub(super) port: Option<u16>,
+    /// It speaks HTTPS, and its certificate is trusted because of this.
+    pub(super) tls: Option<TlsTable>,
+    /// It speaks HTTP/2. With `tls` that is offered and the system chooses (ALPN); without, it is known to.
+    #[serde(default)]
+    pub(super) http2: bool,
     /// A path that is answered 2xx once it is ready; by default it is ready once it accepts a connection.
     pub(super) ready: Option<String>,
     /// How long it may take to become ready.
@@ -85,6 +90,18 @@ pub(super) struct SystemTable {
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) stop_within: Duration,
+}
+
+/// Whom to trust.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Tls")]
+pub(super) struct TlsTable {
+    /// A PEM file, from the scenario's own folder: the system's certificate, or that of who signed it.
+    pub(super) ca: String,
+    /// The name that a signed certificate bears; a self-signed one is trusted whatever it bears.
+    #[serde(default = "loopback")]
+    pub(super) name: String,
 }
 
 /// Groups and players.
@@ -290,6 +307,10 @@ fn anything(_: &mut SchemaGenerator) -> Schema {
 
 fn one_core() -> NumberOrList {
     NumberOrList::Number(1)
+}
+
+fn loopback() -> String {
+    "127.0.0.1".to_owned()
 }
 
 fn once() -> u16 {

@@ -14,6 +14,8 @@ use std::time::Duration;
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
 
+use crate::exchange::Speech;
+
 mod body;
 mod check;
 mod complaint;
@@ -27,6 +29,7 @@ mod quick;
 mod schema;
 mod shape;
 mod source;
+mod speech;
 mod spot;
 mod step;
 mod system;
@@ -135,6 +138,8 @@ pub struct System {
     pub env: BTreeMap<String, Template>,
     /// The port it listens on; nothing: a free one.
     pub port: Option<u16>,
+    /// How it is spoken to.
+    pub speech: Speech,
     /// When it counts as ready.
     pub ready: Ready,
     /// How long it may take to become ready.

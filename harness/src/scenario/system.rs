@@ -9,7 +9,7 @@ use super::file::SystemTable;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Cores, Ready, System, step};
+use super::{Cores, Ready, System, speech, step};
 
 /// What says that a folder is where a program is built and run from.
 const MANIFESTS: [&str; 12] = [
@@ -41,7 +41,9 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
     }
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
+    let folder = folder_of(scenario);
     System {
+        speech: speech::checked(file.tls.as_ref(), file.http2, &folder, &spot.key("tls"), complaints),
         dir: dir(file.dir.as_deref(), scenario, &spot.key("dir"), complaints),
         build: file.build,
         command: file.command,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
+use crate::exchange::versed::Identity;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
@@ -261,4 +262,36 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);
     let expected = shipped("rollover.toml", Some("before")).quick().expect.unwrap();
     assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
+}
+
+fn with_system(folder: &Path, written: &str) -> Result<Scenario, Vec<Complaint>> {
+    let text = format!(
+        "name = 's'\nsystem.command = ['run']\n{written}\ncrowd = {{ groups = 1, players_per_group = 1 }}\n\
+         [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]"
+    );
+    parse(&folder.join("s.toml"), &text, None)
+}
+
+#[test]
+fn a_system_is_spoken_to_in_plain_unless_it_says_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
+    for (written, plain) in [("", true), ("system.http2 = true", false), ("system.tls.ca = 'ca.pem'", false)] {
+        assert_eq!(with_system(folder.path(), written).unwrap().system.speech.is_plain(), plain, "{written}");
+    }
+}
+
+#[test]
+fn a_certificate_that_cannot_be_trusted_is_complained_of_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
+    std::fs::write(folder.path().join("empty.pem"), "").unwrap();
+    for (written, says) in [
+        ("ca = 'missing.pem'", "cannot read"),
+        ("ca = 'empty.pem'", "no certificate in PEM"),
+        ("ca = 'ca.pem', name = 'no name'", "neither a host name nor an address"),
+    ] {
+        let complaints = with_system(folder.path(), &format!("system.tls = {{ {written} }}")).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{complaints:?}");
+    }
 }

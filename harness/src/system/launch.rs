@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::cores::CoreSets;
+use crate::exchange::Speech;
 use crate::keeper::{Program, Spec};
 use crate::scenario::Ready;
 
@@ -25,6 +26,8 @@ pub struct Launch {
     pub cores: CoreSets,
     /// Its soft limit on open files; nothing: the rig's own.
     pub open_files: Option<u64>,
+    /// How it is spoken to.
+    pub speech: Speech,
     /// When it counts as ready.
     pub ready: Ready,
     /// How long that may take.

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use super::clock::now;
+use crate::exchange::{Speech, glance};
 use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
@@ -22,13 +23,14 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(port: u16, ready: &Ready, within: Duration) -> Glimpse {
+pub(super) fn look(port: u16, speech: &Speech, ready: &Ready, within: Duration) -> Glimpse {
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(port, ready);
     let seen = match ready {
         Ready::Accepts => connect(target, within).map(|_| 200),
-        Ready::Path(path) => get(target, path, within),
+        Ready::Path(path) if speech.is_plain() => get(target, path, within),
+        Ready::Path(path) => glance(target, speech, &request(target, path), within),
     };
     match seen {
         Ok(200..=299) => Glimpse::Ready,
@@ -63,12 +65,16 @@ fn connect(target: SocketAddr, within: Duration) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
+fn request(target: SocketAddr, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: {target}\r\n\r\n")
+}
+
 fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
     // A system may drip its answer, so the whole of it has one deadline.
     let until = now() + within;
     let mut stream = connect(target, within)?;
     // In one piece: a server that answers the first piece and closes would break the pipe for the second.
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    stream.write_all(request(target, path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes())?;
     let mut head = Vec::new();
     while head.len() < HEAD_BYTES {
         if let Some(status) = status(&head)? {
@@ -114,7 +120,7 @@ mod tests {
     }
 
     fn look_at(port: u16) -> Glimpse {
-        look(port, &Ready::Path("/healthz".to_owned()), LOOK_WITHIN)
+        look(port, &Speech::default(), &Ready::Path("/healthz".to_owned()), LOOK_WITHIN)
     }
 
     #[test]
@@ -139,9 +145,9 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(port, &Ready::Accepts, LOOK_WITHIN), Glimpse::Ready);
+        assert_eq!(look(port, &Speech::default(), &Ready::Accepts, LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
         let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(port, &Ready::Accepts, LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(look(port, &Speech::default(), &Ready::Accepts, LOOK_WITHIN), Glimpse::NotYet(text));
     }
 }

@@ -95,7 +95,7 @@ impl System {
         progress(&waited_for);
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
-            let glimpse = ready::look(launch.port, &launch.ready, left);
+            let glimpse = ready::look(launch.port, &launch.speech, &launch.ready, left);
             if let Some(death) = self.death() {
                 return Err(self.not_ready(Unready::Died(death), launch));
             }

@@ -24,8 +24,8 @@ pub struct Subject {
     pub root: u32,
     /// Where the system listens.
     pub port: u16,
-    /// What the probe asks for: the path of readiness, or `/`.
-    pub path: String,
+    /// What the probe asks for, the path of readiness or `/`; nothing: it does not speak as the system does.
+    pub path: Option<String>,
     /// The cores that the system is to stay on.
     pub system_cores: Vec<u32>,
     /// The rig's own cores.
@@ -61,10 +61,12 @@ impl Observer {
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
         let active = || "active".to_owned();
-        let probe = Probe::start(subject.port, &subject.path, clock);
-        let black_box = probe
-            .as_ref()
-            .map_or_else(|| format!("inactive: no answer to GET {} within 2 s", subject.path), |_| active());
+        let probe = subject.path.as_ref().and_then(|path| Probe::start(subject.port, path, clock));
+        let black_box = match (&probe, &subject.path) {
+            (Some(_), _) => active(),
+            (None, Some(path)) => format!("inactive: no answer to GET {path} within 2 s"),
+            (None, None) => "inactive: the probe speaks plain HTTP/1.1, and the system does not".to_owned(),
+        };
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
         let listen_queue =
             queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());

@@ -4,6 +4,7 @@ use std::sync::Barrier;
 
 use super::*;
 use crate::exchange::rough::Which;
+use crate::exchange::versed::{Identity, Versed, Way};
 use crate::scenario::{Assets, Page};
 
 const DOCUMENT: &str = "<link rel=stylesheet href=/a.css><script src=/b.js></script><img src=https://elsewhere.test/c>";
@@ -115,4 +116,22 @@ fn shared_connections_serve_pages_and_fresh_ones_are_closed_after_each() {
         let outcome = load.steps([listed(3)]).against(server.address);
         assert_eq!((outcome.total.ok, outcome.total.requests), (2, 8), "{connections:?}");
     }
+}
+
+#[test]
+fn over_http_2_all_of_a_page_comes_on_one_connection() {
+    let server = Versed::plain(|_, _| Way::Answer(200, 5));
+    let load = Load { speech: Speech::new(None, true).unwrap(), ..load(vec![(0, 0, 0), (1, 0, 0)]) };
+    let outcome = load.steps([listed(12)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests), (2, 26));
+    assert_eq!((server.accepted(), outcome.driven.open_peak), (1, 1));
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
+    let server = Versed::secure(Identity::signed("localhost"), &[], |_, _| Way::Answer(200, 5));
+    let stranger = Identity::signed("localhost").trusted;
+    let speech = Speech::new(Some((stranger.as_bytes(), "localhost")), false).unwrap();
+    let outcome = Load { speech, ..apart([0]) }.against(server.address);
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("tls_failed", 1)]), 0));
 }
