@@ -128,7 +128,9 @@ impl Desk {
     async fn perform(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         match &self.requests.step(arrival.act).does {
             Does::Request(request) => self.exchange(request, arrival, hands, timer).await,
-            Does::Page(page) => self.load(page, arrival, hands, timer).await,
+            // Boxed, so that a plain request need not have room for them.
+            Does::Page(page) => Box::pin(self.load(page, arrival, hands, timer)).await,
+            Does::Converse(conversation) => Box::pin(self.converse(conversation, arrival, hands, timer)).await,
         }
     }
 

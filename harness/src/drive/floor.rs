@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Sample};
 
-use crate::exchange::Connection;
+use crate::exchange::{Connection, Socket};
 use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
 use crate::scenario::Connections;
@@ -63,6 +63,8 @@ struct Standing {
     connection: Option<Connection>,
     /// Further connections that a page load has left open.
     further: Vec<Connection>,
+    /// The open `WebSocket`s of their visits, each until the visit ends.
+    sockets: Vec<(u32, Socket)>,
     /// What their visits have captured, each until the visit ends.
     captured: Vec<(u32, Captured)>,
 }
@@ -81,12 +83,19 @@ pub(super) struct Hands {
     pub(super) connection: Option<Connection>,
     /// Connections beside it, for what is fetched at the same time.
     pub(super) further: Vec<Connection>,
+    /// The visit's WebSocket.
+    pub(super) socket: Option<Socket>,
     pub(super) captured: Captured,
     /// How many connections the act may have open, among all that may be.
     room: u64,
 }
 
 impl Hands {
+    /// How many connections the act has.
+    fn used(&self) -> u64 {
+        u64::from(self.connection.is_some()) + self.further.len() as u64 + u64::from(self.socket.is_some())
+    }
+
     /// How many connections the act may have open.
     pub(super) fn room(&self) -> u64 {
         self.room
@@ -150,13 +159,30 @@ impl Floor {
         let player = &mut self.players[arrival.player as usize];
         let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
         let captured = captured.map(|at| player.captured.swap_remove(at).1).unwrap_or_default();
+        let socket = player.sockets.iter().position(|(visit, _)| *visit == arrival.visit);
+        let socket = socket.map(|at| player.sockets.swap_remove(at).1);
         let (connection, further) = match self.rules.connections {
             Connections::Player => (player.connection.take(), std::mem::take(&mut player.further)),
             Connections::Shared => (self.idle.pop(), Vec::new()),
             Connections::Fresh => (None, Vec::new()),
         };
-        let room = u64::from(connection.is_some()) + further.len() as u64;
-        Hands { connection, further, captured, room }
+        let mut hands = Hands { connection, further, socket, captured, room: 0 };
+        hands.room = hands.used();
+        hands
+    }
+
+    /// Gives an act that has begun room for one connection beyond those it has, unless that is one too many.
+    pub(super) fn make_room(&mut self, hands: &mut Hands) -> bool {
+        if hands.room > hands.used() {
+            return true;
+        }
+        if self.open >= self.rules.most_open {
+            self.counts.capped += 1;
+            return false;
+        }
+        hands.room += 1;
+        self.open(1);
+        true
     }
 
     /// Gives an act that has begun room for `wanted` connections in all, or for as many of them as may still be open,
@@ -179,13 +205,8 @@ impl Floor {
 
     /// Begins an act at `now`, unless it needs one connection too many.
     pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, now: Duration) -> Result<(), Outcome> {
-        if hands.room == 0 {
-            if self.open >= self.rules.most_open {
-                self.counts.capped += 1;
-                return Err(Outcome::Abandoned);
-            }
-            hands.room = 1;
-            self.open(1);
+        if hands.room == 0 && !self.make_room(hands) {
+            return Err(Outcome::Abandoned);
         }
         let player = self.arrival(index).player;
         self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now) });
@@ -207,7 +228,10 @@ impl Floor {
         }
         let next = following.filter(|next| *next < self.cursor);
         player.busy = next.map(|arrival| Busy { arrival, started: None });
-        let kept = self.keep(arrival.player, hands.connection, hands.further, following.is_some());
+        let socket = hands.socket.filter(|_| !self.course.ends_visit(index));
+        let talks = u64::from(socket.is_some());
+        player.sockets.extend(socket.map(|socket| (arrival.visit, socket)));
+        let kept = talks + self.keep(arrival.player, hands.connection, hands.further, following.is_some());
         self.open -= hands.room.saturating_sub(kept);
         if begun {
             self.sink.end();

@@ -11,6 +11,7 @@
 mod alarm;
 mod assets;
 mod clock;
+mod conversation;
 mod course;
 mod desk;
 mod floor;

@@ -12,7 +12,9 @@ use percent_encoding::utf8_percent_encode;
 
 use crate::init_data::{Signed, URI_COMPONENT};
 use crate::plan::{Arrival, Plan};
-use crate::scenario::{Assets, Body, Does, Page, Piece, Place, Request, Scenario, Slot, Step, Template};
+use crate::scenario::{
+    Assets, Body, Conversation, Does, Page, Piece, Place, Request, Scenario, Slot, Sought, Step, Template,
+};
 use crate::template::{Act, Escape, Values, fill};
 
 /// What a visit has captured so far, by name.
@@ -73,7 +75,7 @@ impl Requests {
         let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
         let body = &mut *self.body.borrow_mut();
         body.clear();
-        write_body(request, &values, signed, body);
+        write_body(request.body.as_ref(), &values, signed, body);
         write_line((&request.method, &request.path), &values, signed, out);
         self.write_host_and_headers(&request.headers, &values, out);
         write_signed(signed, out);
@@ -88,6 +90,35 @@ impl Requests {
         write_line(("GET", part.path), &values, None, out);
         self.write_host_and_headers(&part.page.headers, &values, out);
         out.push_str("\r\n");
+    }
+
+    /// Appends the request that a WebSocket is opened with, as far as it is the scenario's.
+    pub(super) fn write_greeting(
+        &self,
+        conversation: &Conversation,
+        arrival: &Arrival,
+        captured: &Captured,
+        out: &mut String,
+    ) {
+        let values = self.values(arrival, captured);
+        let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
+        write_line(("GET", &conversation.path), &values, signed, out);
+        self.write_host_and_headers(&conversation.headers, &values, out);
+        write_signed(signed, out);
+        out.push_str("\r\n");
+    }
+
+    /// Appends a message over a WebSocket.
+    pub(super) fn write_message(
+        &self,
+        conversation: &Conversation,
+        arrival: &Arrival,
+        captured: &Captured,
+        out: &mut String,
+    ) {
+        let values = self.values(arrival, captured);
+        let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
+        write_body(conversation.message.as_ref(), &values, signed, out);
     }
 
     /// Path and query of a part of a page.
@@ -155,7 +186,7 @@ fn captured_by(step: &Step) -> Vec<String> {
     slots.collect()
 }
 
-/// The templates of everything that is sent.
+/// The templates of everything that is sent or looked for.
 fn templates(does: &Does) -> Vec<&Template> {
     let (path, headers, rest): (_, _, Vec<&Template>) = match does {
         Does::Request(request) => match &request.body {
@@ -166,13 +197,23 @@ fn templates(does: &Does) -> Vec<&Template> {
             Assets::Listed(paths) => (&page.path, &page.headers, paths.iter().collect()),
             Assets::Found => (&page.path, &page.headers, Vec::new()),
         },
+        Does::Converse(conversation) => {
+            let message = conversation.message.iter().map(|body| match body {
+                Body::Json(template) | Body::Text(template) => template,
+            });
+            let sought = conversation.answer.iter().filter_map(|sought| match sought {
+                Sought::Anything => None,
+                Sought::Containing(template) | Sought::Equal { value: template, .. } => Some(template),
+            });
+            (&conversation.path, &conversation.headers, message.chain(sought).collect())
+        }
     };
     headers.iter().map(|(_, template)| template).chain(rest).chain([path]).collect()
 }
 
 /// A body that holds the initData is a JSON object, and it becomes the first of its fields.
-fn write_body(request: &Request, values: &Values<'_>, signed: Option<(&Place, &str)>, body: &mut String) {
-    match &request.body {
+fn write_body(content: Option<&Body>, values: &Values<'_>, signed: Option<(&Place, &str)>, body: &mut String) {
+    match content {
         Some(Body::Json(template)) => put(template, values, Escape::Json, body),
         Some(Body::Text(template)) => put(template, values, Escape::None, body),
         None => {}
@@ -271,7 +312,7 @@ mod tests {
         let captured = Captured::from([("it".to_owned(), value.to_owned())]);
         assert_eq!(requests.obstacle(&ARRIVAL, &captured), None);
         let mut out = String::new();
-        let Does::Request(request) = &requests.step(0).does else { panic!("a page") };
+        let Does::Request(request) = &requests.step(0).does else { panic!("a request") };
         requests.write(request, &ARRIVAL, &captured, &mut out);
         out
     }

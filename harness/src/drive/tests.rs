@@ -17,6 +17,7 @@ use crate::record::Progress;
 use crate::scenario::{Arrive, Body, Connections, Does, Piece, Request, Shows, Sign, Slot, Step, Template};
 
 mod pages;
+mod sockets;
 
 /// Longer than any load of a test takes.
 const PATIENCE: Duration = Duration::from_secs(20);

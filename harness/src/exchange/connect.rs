@@ -54,13 +54,36 @@ impl Connection {
 pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
     let begun = now();
     let (stream, late) = open(endpoint, source).await?;
-    if endpoint.speech.is_plain() {
-        return Ok(Fresh { connection: Connection { link: Link::Plain(stream) }, late });
-    }
-    let left = endpoint.connect_timeout.saturating_sub(now().duration_since(begun));
-    let greeted = timeout(left, Box::pin(greet(Box::new(stream), &endpoint.speech))).await;
-    let link = greeted.map_err(|_| Failure::ConnectTimeout)??;
+    let speech = &endpoint.speech;
+    let link = if speech.is_plain() {
+        Link::Plain(stream)
+    } else {
+        in_time(endpoint, begun, greet(Box::new(stream), speech)).await?
+    };
     Ok(Fresh { connection: Connection { link }, late })
+}
+
+/// The same for HTTP/1.1 alone, and without a place for what carries it. Says as well whether the handshake came late.
+pub(super) async fn connect_road(
+    endpoint: &Endpoint,
+    source: Option<IpAddr>,
+) -> Result<(Box<dyn Road>, bool), Failure> {
+    let begun = now();
+    let (stream, late) = open(endpoint, source).await?;
+    let road: Box<dyn Road> = Box::new(stream);
+    let Some(tls) = &endpoint.speech.tls else { return Ok((road, late)) };
+    let (stream, _) = in_time(endpoint, begun, tls.shake(road, false)).await?;
+    Ok((Box::new(stream), late))
+}
+
+/// What is left of `connect_timeout` is there for what follows the kernel's handshake.
+async fn in_time<T>(
+    endpoint: &Endpoint,
+    begun: Instant,
+    greeting: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let left = endpoint.connect_timeout.saturating_sub(now().duration_since(begun));
+    timeout(left, Box::pin(greeting)).await.map_err(|_| Failure::ConnectTimeout)?
 }
 
 /// A socket that is connected, and whether its handshake came late.

@@ -1,7 +1,7 @@
 //! HTTP/2 (RFC 9113): the same requests over streams of one connection, through the `h2` library.
 //!
-//! A request is written once, as HTTP/1.1 text, and read back here: what goes out is the same for both versions, and the
-//! plain path pays nothing for this one.
+//! A request is written once, as HTTP/1.1 text, and read back: what goes out is the same for both versions, and the plain
+//! path pays nothing for this one.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
-use http::{HeaderName, HeaderValue, Method, Request, Uri};
 use tokio::task::JoinHandle;
 
 use floodrig_reports::recording::RigFault;
@@ -17,14 +16,12 @@ use floodrig_reports::recording::RigFault;
 use super::answer::LONGEST_KEPT_BODY;
 use super::failure::Failure;
 use super::link::Road;
+use super::text::read;
 use super::wire::{Answered, Body, Broken};
 
 /// What Chrome lets a peer send before it has read any of it: 6 MiB for a stream, 15 MiB for a connection.
 const STREAM_WINDOW: u32 = 6 * 1024 * 1024;
 const CONNECTION_WINDOW: u32 = 15 * 1024 * 1024;
-
-/// The most header lines of a request.
-const MOST_HEADERS: usize = 100;
 
 /// One connection, on which many exchanges may be under way.
 #[derive(Clone)]
@@ -110,46 +107,4 @@ fn why(error: &h2::Error) -> Broken {
         false => Failure::Malformed,
     };
     Broken { failure, begun: !unseen }
-}
-
-/// The request that this text is, and its body.
-fn read(text: &str, scheme: &str) -> Option<(Request<()>, Bytes)> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-    let mut head = httparse::Request::new(&mut headers);
-    let httparse::Status::Complete(len) = head.parse(text.as_bytes()).ok()? else { return None };
-    let host = head.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"))?;
-    let uri = Uri::builder().scheme(scheme).authority(host.value).path_and_query(head.path?).build().ok()?;
-    let mut request = Request::new(());
-    (*request.method_mut(), *request.uri_mut()) = (Method::from_bytes(head.method?.as_bytes()).ok()?, uri);
-    for header in head.headers.iter().filter(|header| !header.name.eq_ignore_ascii_case("host")) {
-        let name = HeaderName::from_bytes(header.name.as_bytes()).ok()?;
-        request.headers_mut().append(name, HeaderValue::from_bytes(header.value).ok()?);
-    }
-    Some((request, Bytes::copy_from_slice(&text.as_bytes()[len..])))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_for_one_version_is_sent_by_the_other() {
-        let text = "POST /a?b=c HTTP/1.1\r\nhost: here:81\r\nX-It: 1\r\ncontent-length: 2\r\n\r\nhi";
-        let (request, body) = read(text, "https").unwrap();
-        assert_eq!(
-            (request.method().as_str(), request.uri().to_string()),
-            ("POST", "https://here:81/a?b=c".to_owned())
-        );
-        assert_eq!(
-            (request.headers()["x-it"].to_str().unwrap(), request.headers().len(), &body[..]),
-            ("1", 2, &b"hi"[..])
-        );
-    }
-
-    #[test]
-    fn what_is_no_request_is_not_sent() {
-        for text in ["", "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nhost: a\r\n"] {
-            assert!(read(text, "http").is_none(), "{text:?}");
-        }
-    }
 }

@@ -21,9 +21,11 @@ mod patience;
 #[cfg(test)]
 pub(crate) mod rough;
 mod sock_diag;
+mod socket;
 mod speech;
 #[cfg(test)]
 mod tests;
+mod text;
 mod tls;
 #[cfg(test)]
 pub(crate) mod versed;
@@ -34,6 +36,7 @@ pub use failure::Failure;
 pub use glance::glance;
 pub use patience::Timer;
 pub use sock_diag::tcp_info;
+pub use socket::{Socket, Words};
 pub use speech::Speech;
 pub use tls::TlsError;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

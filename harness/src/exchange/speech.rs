@@ -22,4 +22,9 @@ impl Speech {
     pub fn is_plain(&self) -> bool {
         self.tls.is_none() && !self.http2
     }
+
+    /// Whether it is under TLS.
+    pub(super) fn is_secure(&self) -> bool {
+        self.tls.is_some()
+    }
 }

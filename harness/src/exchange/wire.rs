@@ -99,6 +99,10 @@ impl Wire {
         Self { endpoint, outbound: RefCell::default(), inbound }
     }
 
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// Sends what `fill` writes over the kept connection or a fresh one, and reads the answer. `fill` is called
     /// once a try, right before the send; `timer` is kept by who does one exchange after the other.
     pub async fn exchange(
@@ -174,7 +178,7 @@ impl Wire {
     }
 
     /// A copy of a request, for whoever cannot take it in one go.
-    fn text(&self, fill: impl Fn(&mut String)) -> String {
+    pub(super) fn text(&self, fill: impl Fn(&mut String)) -> String {
         let mut outbound = self.outbound.borrow_mut();
         outbound.clear();
         fill(&mut outbound);
@@ -215,7 +219,10 @@ impl Wire {
 }
 
 /// Waits for no longer than patience lasts.
-async fn within<T>(patience: Patience<'_>, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(super) async fn within<T>(
+    patience: Patience<'_>,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     let (mut patience, mut work) = (patience, pin!(work));
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(done),

@@ -217,7 +217,7 @@ pub(super) enum PlaceTable {
     Field(String),
 }
 
-/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete` and `page`, and what goes with it.
+/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `page` and `websocket`, and what goes with it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "Step")]
@@ -239,6 +239,12 @@ pub(super) struct StepTable {
     pub(super) page: Option<String>,
     /// The paths of the page's assets; by default those of its own origin that the document names.
     pub(super) assets: Option<Vec<String>>,
+    /// Say something over the visit's WebSocket of this path: it is opened by the first act that uses it, with initData
+    /// in its place, and kept until the visit ends. `json` or `text` is the message.
+    pub(super) websocket: Option<String>,
+    /// The message over the WebSocket that ends the act; others are passed over. Without it the act ends when its own
+    /// message has been sent.
+    pub(super) answer: Option<AnswerTable>,
     /// Headers by name.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
@@ -261,6 +267,19 @@ pub(super) struct StepTable {
     pub(super) expect_status: Option<NumberOrList>,
     /// What its effect shows in a chat.
     pub(super) shows: Option<ShowsTable>,
+}
+
+/// The message that is waited for: any, one that contains a text, or one with a value at a JSON pointer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Answer")]
+pub(super) struct AnswerTable {
+    /// A text that occurs in it.
+    pub(super) contains: Option<String>,
+    /// Where in it, as JSON, `equals` stands: such as `/type`.
+    pub(super) pointer: Option<String>,
+    /// The value that stands there.
+    pub(super) equals: Option<String>,
 }
 
 /// What an act's effect shows in a chat: a marker, a version, or, with neither, any accepted call.

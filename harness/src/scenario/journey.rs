@@ -8,7 +8,7 @@ use super::complaint::Complaint;
 use super::file::{ArriveTable, JourneyTable, PlaceTable};
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrive, Journey, Place, Step, step};
+use super::{Arrive, Does, Journey, Place, Step, step};
 
 /// Checks the journeys.
 pub(super) fn checked(files: Vec<JourneyTable>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Vec<Journey> {
@@ -53,11 +53,24 @@ fn journey(file: JourneyTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>)
         step::room_for_init_data(&step, init_data.as_ref(), &at, complaints);
         steps.push(step);
     }
+    one_websocket(&steps, &spot.key("steps"), complaints);
     let arrive = arrive(&file.arrive, &spot.key("arrive"), complaints);
     if arrive.over().saturating_add(thinking(&steps)) > LONGEST_RUN {
         complaints.push(spot.key("steps").complain_of_key("this takes longer than a day", "a run lasts a day at most"));
     }
     Journey { name: file.name, arrive, init_data, steps }
+}
+
+/// A visit has one WebSocket, so all steps name the same.
+fn one_websocket(steps: &[Step], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let mut first = None;
+    for (index, step) in steps.iter().enumerate() {
+        let Does::Converse(conversation) = &step.does else { continue };
+        if *first.get_or_insert(&conversation.path) != &conversation.path {
+            let help = "write the same path in every step, or make it another journey";
+            complaints.push(spot.item(index).key("websocket").complain("a visit has one WebSocket", help));
+        }
+    }
 }
 
 /// How long the slowest player thinks in all.

@@ -28,6 +28,7 @@ mod page;
 mod quick;
 mod schema;
 mod shape;
+mod socket;
 mod source;
 mod speech;
 mod spot;
@@ -43,6 +44,7 @@ pub use complaint::Complaint;
 pub use connections::Connections;
 pub use page::{Assets, Page};
 pub use schema::schema;
+pub use socket::{Conversation, Sought};
 pub use source::{Source, Unreadable};
 pub use template::{Piece, Slot, Template};
 
@@ -291,6 +293,8 @@ pub enum Does {
     Request(Request),
     /// Loads a page with everything that belongs to it, as a browser does.
     Page(Page),
+    /// Says something over a WebSocket.
+    Converse(Conversation),
 }
 
 /// What is sent.

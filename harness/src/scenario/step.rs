@@ -9,7 +9,7 @@ use super::file::{ShowsTable, StepTable};
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Does, Place, Request, Shows, Sign, Step, page};
+use super::{Body, Does, Place, Request, Shows, Sign, Step, page, socket};
 
 /// Checks a step, and adds what it captures.
 pub(super) fn checked(
@@ -43,9 +43,16 @@ fn does(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut
     if key == "page" {
         return Does::Page(page::checked(path, file, spot, captures, complaints));
     }
+    if key == "websocket" {
+        return Does::Converse(socket::checked(path, file, spot, captures, complaints));
+    }
     if file.assets.is_some() {
         let help = "write `page` in place of the method";
         complaints.push(spot.key("assets").complain_of_key("only a page has assets", help));
+    }
+    if file.answer.is_some() {
+        let help = "write `websocket` in place of the method, or drop it";
+        complaints.push(spot.key("answer").complain_of_key("only a WebSocket's answer is looked for", help));
     }
     Does::Request(request((key, path), file, spot, captures, complaints))
 }
@@ -54,6 +61,7 @@ fn does(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut
 fn what<'f>(file: &'f StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> (&'static str, &'f str) {
     let methods = [
         ("page", &file.page),
+        ("websocket", &file.websocket),
         ("get", &file.get),
         ("post", &file.post),
         ("put", &file.put),
@@ -64,7 +72,7 @@ fn what<'f>(file: &'f StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint
     match given.as_slice() {
         [one] => *one,
         [] => {
-            let help = "add `get`, `post`, `put`, `patch`, `delete` or `page` with a path";
+            let help = "add `get`, `post`, `put`, `patch`, `delete`, `page` or `websocket` with a path";
             complaints.push(spot.key("act").complain("this step sends nothing", help));
             ("get", "/")
         }
@@ -149,7 +157,7 @@ pub(super) fn header_name(name: &str, spot: &Spot<'_>, complaints: &mut Vec<Comp
     }
 }
 
-fn request_body(
+pub(super) fn request_body(
     file: &StepTable,
     spot: &Spot<'_>,
     captures: &Captures,
@@ -182,7 +190,7 @@ fn capture(name: &str, pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Comp
 }
 
 /// RFC 6901: empty for the whole answer, or parts that each begin with a slash.
-fn is_pointer(pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+pub(super) fn is_pointer(pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if !pointer.is_empty() && !pointer.starts_with('/') {
         let help = format!("write \"/{}\"", pointer.trim_start_matches("$.").replace('.', "/"));
         complaints.push(spot.complain("a JSON pointer begins with a slash", help));
@@ -237,7 +245,7 @@ fn what_it_shows(file: &ShowsTable, spot: &Spot<'_>, captures: &Captures, compla
 /// Whether the step leaves the place free that initData is put in, and has it at all.
 pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let sends_it = match &step.does {
-        Does::Request(_) => true,
+        Does::Request(_) | Does::Converse(_) => true,
         Does::Page(_) => false,
     };
     let header = match place.filter(|_| sends_it) {
@@ -256,6 +264,7 @@ pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot
 fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let body = match &step.does {
         Does::Request(request) => request.body.as_ref(),
+        Does::Converse(conversation) => conversation.message.as_ref(),
         Does::Page(_) => None,
     };
     let Some(Body::Json(_)) = body else {

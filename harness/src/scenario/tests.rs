@@ -71,7 +71,7 @@ fn step(written: &str) -> Step {
 fn request(step: &Step) -> &Request {
     match &step.does {
         Does::Request(request) => request,
-        Does::Page(_) => panic!("a page is no single request"),
+        Does::Page(_) | Does::Converse(_) => panic!("it is no single request"),
     }
 }
 
@@ -215,7 +215,7 @@ fn a_page_has_the_assets_that_it_lists_or_those_that_are_found() {
     let assets = |written: &str| match step(&format!("{{ act = 'a', page = '/'{written} }}")).does {
         Does::Page(Page { assets: Assets::Listed(paths), .. }) => Some(paths.len()),
         Does::Page(Page { assets: Assets::Found, .. }) => None,
-        Does::Request(_) => panic!("a page"),
+        Does::Request(_) | Does::Converse(_) => panic!("a page"),
     };
     assert_eq!([assets(""), assets(", assets = []"), assets(", assets = ['/a.js']")], [None, Some(0), Some(1)]);
 }
@@ -293,5 +293,35 @@ fn a_certificate_that_cannot_be_trusted_is_complained_of_before_anything_runs() 
     ] {
         let complaints = with_system(folder.path(), &format!("system.tls = {{ {written} }}")).unwrap_err();
         assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{complaints:?}");
+    }
+}
+
+#[test]
+fn a_websockets_answer_is_any_or_holds_a_text_or_a_value() {
+    let sought = |written: &str| match step(&format!("{{ act = 'a', websocket = '/live', text = 'hi'{written} }}")).does
+    {
+        Does::Converse(Conversation { answer, .. }) => answer,
+        Does::Request(_) | Does::Page(_) => panic!("a conversation"),
+    };
+    assert!(sought("").is_none());
+    assert!(matches!(sought(", answer = {}"), Some(Sought::Anything)));
+    assert!(matches!(sought(", answer.contains = 'x'"), Some(Sought::Containing(_))));
+    let equal = sought(", answer = { pointer = '/type', equals = '{player.id}' }");
+    assert!(matches!(equal, Some(Sought::Equal { pointer, .. }) if pointer == "/type"));
+}
+
+#[test]
+fn what_does_not_go_with_a_websocket_is_said() {
+    for (steps, says) in [
+        ("{ act = 'a', websocket = '/x', get = '/' }", "says `websocket` as well"),
+        ("{ act = 'a', websocket = '/x', answer.pointer = '/a' }", "go together"),
+        ("{ act = 'a', websocket = '/x', answer = { contains = 'a', pointer = '/a' } }", "in one way"),
+        ("{ act = 'a', websocket = '/x', answer = { pointer = 'a', equals = '' } }", "begins with a slash"),
+        ("{ act = 'a', websocket = '/x', capture = { a = '/a' } }", "not waited for"),
+        ("{ act = 'a', websocket = '/x' }, { act = 'b', websocket = '/y' }", "one WebSocket"),
+        ("{ act = 'a', get = '/', answer = {} }", "only a WebSocket's answer"),
+    ] {
+        let complaints = with_steps(steps).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{steps}: {complaints:?}");
     }
 }
