@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::desk::Desk;
 use super::floor::{Ended, Hands};
 use super::judge::text;
-use crate::exchange::{Body, Timer, Words};
+use crate::exchange::{Ask, Body, Timer, Words};
 use crate::plan::Arrival;
 use crate::scenario::{Conversation, Sought};
 use crate::template::{Escape, Values, fill};
@@ -38,8 +38,10 @@ impl Desk {
         let greeting = |out: &mut String| self.requests.write_greeting(conversation, arrival, &hands.captured, out);
         let message = |out: &mut String| self.requests.write_message(conversation, arrival, &hands.captured, out);
         let is_answer = |heard: &str| sign.as_ref().is_some_and(|sign| sign.is_in(heard));
+        let Ask { source, network, .. } = self.ask(arrival, Body::Drained);
         let words = Words {
-            source: self.ask(arrival, Body::Drained).source,
+            source,
+            network,
             greeting: &greeting,
             message: conversation.message.as_ref().map(|_| &message as &dyn Fn(&mut String)),
             answer: sign.as_ref().map(|_| &is_answer as &dyn Fn(&str) -> bool),

@@ -11,8 +11,8 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Ask, Body, Endpoint, Exchanged, Timer, Wire};
-use crate::plan::{Arrival, Plan};
+use crate::exchange::{Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
+use crate::plan::{Arrival, Plan, networks};
 
 use super::Job;
 use super::clock::Clock;
@@ -37,6 +37,8 @@ pub(super) struct Desk {
     /// What was found in the document of each act that loads a page.
     pub(super) pages: RefCell<Pages>,
     target: IpAddr,
+    /// By player; empty: all are near.
+    networks: Vec<Network>,
     load_from: Duration,
     expected: RefCell<Awaited>,
 }
@@ -59,7 +61,9 @@ impl Desk {
         let rules = Rules { pace: job.pace, connections: crowd.connections, most_open: most_open() };
         let floor = Floor::new(Arc::clone(&job.plan), job.load_from, rules, job.sink);
         let plan = Arc::clone(&job.plan);
+        let networks = networks(job.scenario.seed, crowd, plan.players.len() as u32);
         Self {
+            networks,
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
             done: Notify::new(),
@@ -142,7 +146,8 @@ impl Desk {
     }
 
     pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
-        Ask { body, source: source(arrival.player, self.target) }
+        let network = self.networks.get(arrival.player as usize).copied().unwrap_or_default();
+        Ask { body, source: source(arrival.player, self.target), network }
     }
 
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.

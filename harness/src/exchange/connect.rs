@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::failure::Failure;
+use super::far::{Far, Network, SLOW_BUFFER};
 use super::http2::Session;
 use super::link::{Link, Road};
 use super::sock_diag::SockDiag;
@@ -51,14 +52,15 @@ impl Connection {
 }
 
 /// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
-pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
+pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<Fresh, Failure> {
     let begun = now();
-    let (stream, late) = open(endpoint, source).await?;
+    let (stream, late) = open(endpoint, source, network).await?;
     let speech = &endpoint.speech;
-    let link = if speech.is_plain() {
+    let link = if speech.is_plain() && network.is_near() {
         Link::Plain(stream)
     } else {
-        in_time(endpoint, begun, greet(Box::new(stream), speech)).await?
+        let road = over(stream, network).await;
+        in_time(endpoint, begun + network.round_trip, greet(road, speech)).await?
     };
     Ok(Fresh { connection: Connection { link }, late })
 }
@@ -67,13 +69,24 @@ pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Resu
 pub(super) async fn connect_road(
     endpoint: &Endpoint,
     source: Option<IpAddr>,
+    network: Network,
 ) -> Result<(Box<dyn Road>, bool), Failure> {
     let begun = now();
-    let (stream, late) = open(endpoint, source).await?;
-    let road: Box<dyn Road> = Box::new(stream);
+    let (stream, late) = open(endpoint, source, network).await?;
+    let road = over(stream, network).await;
     let Some(tls) = &endpoint.speech.tls else { return Ok((road, late)) };
-    let (stream, _) = in_time(endpoint, begun, tls.shake(road, false)).await?;
+    let (stream, _) = in_time(endpoint, begun + network.round_trip, tls.shake(road, false)).await?;
     Ok((Box::new(stream), late))
+}
+
+/// The socket as seen over the network, once the network has carried its handshake there and back. That is the network's
+/// own time: `connect_timeout` bounds what the system takes.
+async fn over(stream: TcpStream, network: Network) -> Box<dyn Road> {
+    if network.is_near() {
+        return Box::new(stream);
+    }
+    sleep(network.round_trip).await;
+    Box::new(Far::new(stream, network))
 }
 
 /// What is left of `connect_timeout` is there for what follows the kernel's handshake.
@@ -82,14 +95,14 @@ async fn in_time<T>(
     begun: Instant,
     greeting: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    let left = endpoint.connect_timeout.saturating_sub(now().duration_since(begun));
+    let left = endpoint.connect_timeout.saturating_sub(now().saturating_duration_since(begun));
     timeout(left, Box::pin(greeting)).await.map_err(|_| Failure::ConnectTimeout)?
 }
 
 /// A socket that is connected, and whether its handshake came late.
-async fn open(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<(TcpStream, bool), Failure> {
+async fn open(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<(TcpStream, bool), Failure> {
     let (address, within) = (endpoint.address, endpoint.connect_timeout);
-    let socket = socket(address, source).map_err(|error| Failure::to_connect(&error))?;
+    let socket = socket(address, source, network).map_err(|error| Failure::to_connect(&error))?;
     let begun = now();
     let stream = timeout(within, socket.connect(address)).await.map_err(|_| Failure::ConnectTimeout)?;
     let stream = stream.map_err(|error| Failure::to_connect(&error))?;
@@ -111,9 +124,12 @@ async fn greet(road: Box<dyn Road>, speech: &Speech) -> Result<Link, Failure> {
     Ok(if http2 { Link::Multiplexed(Session::open(road, scheme).await?) } else { Link::Wrapped(road) })
 }
 
-fn socket(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
+fn socket(address: SocketAddr, source: Option<IpAddr>, network: Network) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
+    if network.reads_at.is_some() {
+        socket.set_recv_buffer_size(SLOW_BUFFER)?;
+    }
     if let Some(source) = source {
         socket.bind(SocketAddr::new(source, 0))?;
     }

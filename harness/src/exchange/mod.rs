@@ -14,6 +14,7 @@ mod answer;
 mod chunks;
 mod connect;
 mod failure;
+mod far;
 mod glance;
 mod http2;
 mod link;
@@ -33,6 +34,7 @@ mod wire;
 
 pub use connect::Connection;
 pub use failure::Failure;
+pub use far::Network;
 pub use glance::glance;
 pub use patience::Timer;
 pub use sock_diag::tcp_info;

@@ -19,6 +19,7 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::answer::LONGEST_KEPT_BODY;
 use super::connect::connect_road;
 use super::failure::Failure;
+use super::far::Network;
 use super::link::Road;
 use super::patience::{Patience, Timer};
 use super::text::read;
@@ -39,6 +40,8 @@ pub struct Socket {
 pub struct Words<'a> {
     /// The local address a fresh connection is made from; nothing: the kernel's choice.
     pub source: Option<IpAddr>,
+    /// What a fresh connection goes over.
+    pub network: Network,
     /// Writes the request that a socket is opened with, without what makes it one.
     pub greeting: &'a dyn Fn(&mut String),
     /// Writes a message; nothing: none is sent.
@@ -121,7 +124,7 @@ impl Wire {
         exchanged: &mut Exchanged,
     ) -> Result<Stream, Refusal> {
         let scheme = if self.endpoint().speech.is_secure() { "wss" } else { "ws" };
-        let (road, late) = connect_road(self.endpoint(), words.source).await.map_err(Refusal::Failed)?;
+        let (road, late) = connect_road(self.endpoint(), words.source, words.network).await.map_err(Refusal::Failed)?;
         (exchanged.tries, exchanged.late_connect) = (1, late);
         let request = upgrade(&self.text(words.greeting), scheme);
         let request = request.ok_or(Refusal::Failed(Failure::Rig(RigFault::Local)))?;

@@ -11,13 +11,15 @@ use floodrig_reports::recording::RigFault;
 use super::rough::{FullQueue, Manner, Rough, Which, answer, nobody, ok};
 use super::*;
 
+mod far;
 mod versed;
 
 /// Longer than any step of a test takes, and short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const KEPT: Ask = Ask { body: Body::Kept, source: None };
-const DRAINED: Ask = Ask { body: Body::Drained, source: None };
+const NEAR: Network = Network { round_trip: Duration::ZERO, reads_at: None };
+const KEPT: Ask = Ask { body: Body::Kept, source: None, network: NEAR };
+const DRAINED: Ask = Ask { body: Body::Drained, source: None, network: NEAR };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { address, speech: Speech::default(), connect_timeout: PATIENCE, timeout: PATIENCE }

@@ -13,6 +13,7 @@ use tokio::net::TcpStream;
 use super::answer::Answer;
 use super::connect::{Connection, connect};
 use super::failure::Failure;
+use super::far::Network;
 use super::link::{Link, Road};
 use super::patience::{Patience, Timer};
 use super::speech::Speech;
@@ -49,6 +50,8 @@ pub struct Ask {
     pub body: Body,
     /// The local address a fresh connection is made from; nothing: the kernel's choice.
     pub source: Option<IpAddr>,
+    /// What a fresh connection goes over.
+    pub network: Network,
 }
 
 /// What an exchange came to.
@@ -121,7 +124,7 @@ impl Wire {
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
             }
         }
-        match connect(&self.endpoint, ask.source).await {
+        match connect(&self.endpoint, ask.source, ask.network).await {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
             Ok(fresh) => {
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);

@@ -51,6 +51,8 @@ pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
             groups: 3,
             players_per_group: 10,
             connections: crate::scenario::Connections::Player,
+            rtt: None,
+            reads_at: None,
             connect_timeout: SECOND,
             timeout: SECOND,
             settle: SECOND,

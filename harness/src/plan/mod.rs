@@ -9,6 +9,7 @@ mod chance;
 mod crowd;
 mod marker;
 mod names;
+mod networks;
 mod openings;
 mod walk;
 mod words;
@@ -19,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::crowd::crowd;
 pub use self::marker::Marker;
+pub use self::networks::networks;
 pub use self::words::word;
 
 use self::chance::Source;

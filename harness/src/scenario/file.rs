@@ -12,6 +12,7 @@ use serde::de::IgnoredAny;
 
 use super::connections::Connections;
 use super::number_or_list::NumberOrList;
+use super::rates::Rates;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
 const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
@@ -116,6 +117,12 @@ pub(super) struct CrowdTable {
     /// Whose connections are.
     #[serde(default)]
     pub(super) connections: Connections,
+    /// How long it takes from a player to the system and back, such as `"40ms..300ms"`: drawn for each player. Their
+    /// requests leave later and answers arrive later by half of it; connecting takes one more, and TLS another.
+    pub(super) rtt: Option<Think>,
+    /// How many bytes a player reads in a second, such as `"200KiB..2MiB"`: drawn for each player, evenly by its
+    /// logarithm. Slow readers fill the system's sockets and hold their connections.
+    pub(super) reads_at: Option<Rates>,
     /// How long a handshake may take.
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]

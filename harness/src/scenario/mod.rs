@@ -26,6 +26,7 @@ mod merge;
 mod number_or_list;
 mod page;
 mod quick;
+mod rates;
 mod schema;
 mod shape;
 mod socket;
@@ -177,6 +178,10 @@ pub struct Crowd {
     pub players_per_group: u32,
     /// Whose connections are.
     pub connections: Connections,
+    /// How long it takes from a player to the system and back; nothing: no time.
+    pub rtt: Option<RangeInclusive<Duration>>,
+    /// How many bytes a player reads in a second; nothing: as many as come.
+    pub reads_at: Option<RangeInclusive<u64>>,
     /// How long a handshake may take.
     pub connect_timeout: Duration,
     /// How long an answer may take once connected.

@@ -325,3 +325,33 @@ fn what_does_not_go_with_a_websocket_is_said() {
         assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{steps}: {complaints:?}");
     }
 }
+
+fn with_crowd(written: &str) -> Result<Crowd, Vec<Complaint>> {
+    let text = format!(
+        "name = 's'\nsystem.command = ['run']\ncrowd = {{ groups = 1, players_per_group = 1{written} }}\n\
+         [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]"
+    );
+    parse(Path::new("s.toml"), &text, None).map(|scenario| scenario.crowd)
+}
+
+#[test]
+fn a_network_is_a_range_of_round_trips_and_of_reading_speeds() {
+    let crowd = with_crowd(", rtt = '40ms..300ms', reads_at = '200KiB..2MiB'").unwrap();
+    assert_eq!(crowd.rtt, Some(Duration::from_millis(40)..=Duration::from_millis(300)));
+    assert_eq!(crowd.reads_at, Some(200 * 1024..=2 * 1024 * 1024));
+    assert_eq!(with_crowd(", reads_at = '500KB'").unwrap().reads_at, Some(500_000..=500_000));
+}
+
+#[test]
+fn a_network_that_cannot_be_is_complained_of() {
+    for (written, says) in [
+        (", reads_at = '200'", "no speed"),
+        (", reads_at = '0KB..1MB'", "nobody would read"),
+        (", reads_at = '2MB..1MB'", "ends before it begins"),
+        (", rtt = '30s'", "within `timeout`"),
+        (", rtt = '30ms', connections = 'shared'", "nobody's network"),
+    ] {
+        let complaints = with_crowd(written).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{written}: {complaints:?}");
+    }
+}
