@@ -8,6 +8,7 @@
 //! what the system does wrong is data, what the rig could not do is an error, what it could not measure well is
 //! `invalid`; all traffic stays on this machine; no process of the rig or the system outlives a run.
 
+pub mod answers;
 pub mod bench;
 pub mod cli;
 pub mod deliveries;

@@ -116,7 +116,13 @@ fn act(second: u64, count: u64) -> ActInterval {
 
 pub(crate) fn interval(second: u64) -> Interval {
     let acts = [("open".to_owned(), act(second, OPENS_A_SECOND)), ("guess".to_owned(), act(second, GUESSES_A_SECOND))];
-    Interval { from_us: LOAD_FROM_US + second * 1_000_000, len_us: 1_000_000, acts: acts.into(), in_flight: 3 }
+    Interval {
+        from_us: LOAD_FROM_US + second * 1_000_000,
+        len_us: 1_000_000,
+        acts: acts.into(),
+        in_flight: 3,
+        unmatched: None,
+    }
 }
 
 fn vital(tick: u64) -> Vital {

@@ -118,7 +118,10 @@ mod tests {
         has_keys(&file["system"], "threads_peak stall_max_ms stalls listen_queue_peak listen_overflows pool_hint");
         has_keys(&file["system"], "ending ready_after_ms");
         has_keys(&file["telegram"], "calls accepted throttled calls_while_throttled uploads upload_bytes by_method");
-        has_keys(&file["telegram"], "peak_uploads_at_once worst_second_sends worst_minute_group_sends unmodelled");
+        has_keys(
+            &file["telegram"],
+            "peak_uploads_at_once worst_second_sends worst_minute_group_sends unmodelled unmatched",
+        );
         has_keys(&file["deliveries"], "expected delivered late lost duplicated latency_us staleness_ms");
         has_keys(&file["deliveries"]["staleness_ms"], "p50 p99 max");
         has_keys(&file["observations"], "heartbeat black_box proc listen_queue tcp_info cgroup outbound");

@@ -142,7 +142,7 @@ fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
 pub(crate) fn telegram(summary: &Summary) -> Table {
     let telegram = &summary.telegram;
     let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
-    let values = [
+    let mut values = vec![
         ("calls", of_which(telegram.calls, telegram.accepted)),
         ("429s", Value::Count(telegram.throttled).to_string()),
         ("calls while throttled", Value::Count(telegram.calls_while_throttled).to_string()),
@@ -154,6 +154,8 @@ pub(crate) fn telegram(summary: &Summary) -> Table {
             of_which(telegram.worst_minute_group_sends, telegram.worst_minute_group_accepted),
         ),
     ];
+    let unmatched = telegram.unmatched.map(|calls| Value::Count(calls).to_string());
+    values.extend(unmatched.map(|calls| ("calls that answered no act", calls)));
     Table::of_values("Telegram", &values)
 }
 

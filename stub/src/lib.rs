@@ -33,5 +33,6 @@ pub use faults::Fault;
 pub use journal::{CallCounts, MethodCounts, Sighting};
 pub use launch::Opening;
 pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};
-pub use stub::{NotPushed, Stub, start};
+pub use stub::{Attendance, NotPushed, Stub, start};
 pub use users::UserAction;
+pub use users::crowd::{BotCall, Crowd, Done, Gesture, Heard, Order};

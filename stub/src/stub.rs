@@ -1,13 +1,16 @@
 //! The stub as its user holds it: started on a thread of its own, watched, asked for counts, stopped.
 
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
@@ -17,6 +20,8 @@ use crate::launch::Opening;
 use crate::limits::Limits;
 use crate::server::{self, Shared};
 use crate::users::UserAction;
+use crate::users::crowd::{self, Crowd, Listener};
+use crate::users::keyboards::Keyboards;
 use crate::{catalogue, token};
 
 /// A running stub. Dropping it stops it.
@@ -27,8 +32,18 @@ pub struct Stub {
     thread: Option<JoinHandle<()>>,
     thread_id: Option<u32>,
     stop: watch::Sender<bool>,
+    runtime: Handle,
     /// In a mutex only so that a stub may be shared between threads.
     ended: Mutex<Receiver<()>>,
+}
+
+/// Whether bots have come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Attendance {
+    /// Calls that have come.
+    pub calls: u64,
+    /// Whether a bot has asked for its updates, by `getUpdates` or `setWebhook`.
+    pub asked_for_updates: bool,
 }
 
 /// An update could not be handed to a bot.
@@ -74,6 +89,7 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     let (tell_end, ended) = mpsc::sync_channel(1);
     let served = shared.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let handle = runtime.handle().clone();
     let thread = std::thread::Builder::new().name("stub".to_owned()).spawn(move || {
         // Nobody but the one who started it listens here, and only once.
         let _ = tell_id.send(own_thread_id());
@@ -86,7 +102,8 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
         let _ = tell_end.send(());
     })?;
     let thread_id = id.recv().ok().flatten();
-    Ok(Stub { shared, ceilings, address, thread: Some(thread), thread_id, stop, ended: Mutex::new(ended) })
+    let (thread, ended) = (Some(thread), Mutex::new(ended));
+    Ok(Stub { shared, ceilings, address, thread, thread_id, stop, runtime: handle, ended })
 }
 
 /// Over loopback's segments of 64 KiB both kernels would swallow megabytes of a slow upload before its sender
@@ -139,6 +156,37 @@ impl Stub {
         self.shared.do_as_user(bot, action)
     }
 
+    /// Plays the users of a bot from outside, in place of whoever did before: orders go in and what came of them comes
+    /// out, without either side ever waiting for the other. `orders` and `heard` are how many of each find room.
+    pub fn crowd(&self, bot_token: &str, orders: usize, heard: usize) -> Result<Crowd, NotPushed> {
+        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let (order, ordered) = tokio::sync::mpsc::channel(orders);
+        let (tell, told) = tokio::sync::mpsc::channel(heard);
+        let dropped = Arc::new(AtomicU64::new(0));
+        {
+            let mut telegram = self.shared.telegram();
+            telegram.listener = Some(Listener { bot, to: tell, dropped: dropped.clone() });
+            telegram.keyboards.get_or_insert_with(Keyboards::none);
+        }
+        self.runtime.spawn(crowd::run(self.shared.clone(), bot, ordered));
+        Ok(Crowd { orders: order, heard: told, dropped })
+    }
+
+    /// Whether bots have come: how many calls have been answered so far, and whether any asked for its updates.
+    pub fn attendance(&self) -> Attendance {
+        let telegram = self.shared.telegram();
+        let asked = telegram.is_asked_for_updates;
+        let calls: u64 = telegram.journal.totals().map(|(_, counts)| counts.calls).sum();
+        // A long poll that waits is a call that has come, though it is not answered yet.
+        Attendance { calls: calls.max(u64::from(asked)), asked_for_updates: asked }
+    }
+
+    /// What last went wrong with a bot's webhook, in the words of `getWebhookInfo`, and how many updates wait for it.
+    pub fn webhook_trouble(&self, bot_token: &str) -> Option<(String, usize)> {
+        let bot = token::bot_of(bot_token).ok()?;
+        self.shared.telegram().inboxes.trouble(bot)
+    }
+
     /// A user opens a Mini App of a bot. Returns the address that it is opened at.
     pub fn open_app(&self, bot_token: &str, opening: &Opening) -> Result<String, NotPushed> {
         token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
@@ -180,6 +228,12 @@ impl Stub {
         if ended.recv_timeout(LONGEST_STOP).is_ok() {
             drop(thread.join());
         }
+    }
+}
+
+impl fmt::Debug for Stub {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Stub").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

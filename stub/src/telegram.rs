@@ -16,6 +16,8 @@ use crate::methods::{self, Turn};
 use crate::throttle::{Lines, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
+use crate::users::crowd::Listener;
+use crate::users::keyboards::Keyboards;
 use crate::world::{Found, Shown, World};
 
 /// The stub's state.
@@ -29,6 +31,12 @@ pub(crate) struct Telegram {
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
+    /// Who plays the users of a bot, if anybody does.
+    pub(crate) listener: Option<Listener>,
+    /// Kept from the first time on that somebody does.
+    pub(crate) keyboards: Option<Keyboards>,
+    /// Whether a bot has asked for its updates, by getUpdates or setWebhook.
+    pub(crate) is_asked_for_updates: bool,
     uploads: Uploads,
     random: ChaCha8Rng,
 }
@@ -67,6 +75,9 @@ impl Telegram {
             inboxes: Inboxes::default(),
             journal: Journal::default(),
             faults: Faults::default(),
+            listener: None,
+            keyboards: None,
+            is_asked_for_updates: false,
             random: ChaCha8Rng::seed_from_u64(seed),
             limits,
         }
@@ -81,6 +92,9 @@ impl Telegram {
             return Attempt::Held { seconds };
         }
         self.journal.answered(now, call.method, status(&answer));
+        if let Some(listener) = self.listener.as_ref().filter(|_| answer.is_ok()) {
+            listener.hear(call, now);
+        }
         Attempt::Answered(answer)
     }
 
@@ -93,6 +107,7 @@ impl Telegram {
     /// Answers a getUpdates or parks it.
     pub(crate) fn ask(&mut self, call: &Call, now: Duration, poll: Poll) -> Asked {
         self.meet(call.bot);
+        self.is_asked_for_updates = true;
         let inbox = self.inboxes.met(call.bot);
         if let Some(kinds) = Kinds::read(call.params.given("allowed_updates")) {
             inbox.kinds = kinds;

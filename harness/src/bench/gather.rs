@@ -104,7 +104,7 @@ mod tests {
     fn intervals_become_one_that_spans_them_all() {
         let interval = |from_us, ok| {
             let act = ActInterval { ok, ..ActInterval::default() };
-            Interval { from_us, len_us: 100, acts: [("bench".to_owned(), act)].into(), in_flight: ok }
+            Interval { from_us, len_us: 100, acts: [("bench".to_owned(), act)].into(), in_flight: ok, unmatched: None }
         };
         let mut total = Interval::default();
         merge(&mut total, &interval(50, 3));

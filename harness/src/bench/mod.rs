@@ -94,6 +94,7 @@ pub fn bench(order: &Order, place: Place, stop: &Stop, tell: &mut dyn FnMut(News
         epoch,
         load_from,
         stop: stop.flag(),
+        crowd: None,
         expected: None,
         sink: Intervals::new(names, load_from, interval_length(length), rows, Arc::clone(&progress)),
     };

@@ -15,8 +15,9 @@ use crate::exchange::{Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
 use crate::plan::{Arrival, Plan, networks};
 
 use super::Job;
+use super::bot::{Bot, BotSide};
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands, Rules};
+use super::floor::{Ended, Floor, Hands, InFlight, Rules};
 use super::handles::most_open;
 use super::judge::{Accepted, judge, wants};
 use super::page::Pages;
@@ -32,6 +33,10 @@ pub(super) struct Desk {
     pub(super) floor: RefCell<Floor>,
     /// Told when the last planned act has ended.
     pub(super) done: Notify,
+    /// Where acts towards the bot go.
+    pub(super) bot: Option<Bot>,
+    /// How long an answer may take.
+    pub(super) patience: Duration,
     pub(super) requests: Requests,
     pub(super) wire: Wire,
     /// What was found in the document of each act that loads a page.
@@ -67,6 +72,8 @@ impl Desk {
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
             done: Notify::new(),
+            bot: job.crowd.map(Bot::new),
+            patience: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
             pages: RefCell::default(),
@@ -94,7 +101,16 @@ impl Desk {
 
     /// Gives every act that has not ended its sample.
     pub(super) fn end_all(&self, in_flight: Outcome) {
-        self.floor.borrow_mut().end_all(in_flight, self.clock.now());
+        let to_bot = match (&self.bot, in_flight) {
+            (Some(bot), Outcome::Timeout) => bot.unanswered(),
+            _ => in_flight,
+        };
+        self.floor.borrow_mut().end_all(InFlight { wired: in_flight, to_bot }, self.clock.now());
+    }
+
+    /// What is known of the acts towards the bot beside their samples.
+    pub(super) fn bot_side(&self) -> BotSide {
+        self.bot.as_ref().map(Bot::side).unwrap_or_default()
     }
 
     /// Effects that nobody was told of because the queue was full.
@@ -105,9 +121,10 @@ impl Desk {
     /// Performs one act and says what the same player does next.
     async fn act(self: &Rc<Self>, index: u32, timer: Pin<&mut Timer>) -> Option<u32> {
         let arrival = &self.plan.arrivals[index as usize];
-        let mut hands = self.floor.borrow_mut().take_hands(index);
+        let way = self.requests.way(arrival.act);
+        let mut hands = self.floor.borrow_mut().take_hands(index, way);
         let ended = match self.begin(arrival, index, &mut hands) {
-            Ok(()) => self.perform(arrival, &mut hands, timer).await,
+            Ok(()) => self.perform(arrival, index, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -123,15 +140,32 @@ impl Desk {
     }
 
     fn begin(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Result<(), Outcome> {
-        match self.requests.obstacle(arrival, &hands.captured) {
-            Some(obstacle) => Err(obstacle),
-            None => self.floor.borrow_mut().begin(index, hands, self.clock.now()),
+        if let Some(obstacle) = self.requests.obstacle(arrival, &hands.captured) {
+            return Err(obstacle);
         }
+        let way = self.requests.way(arrival.act);
+        self.floor.borrow_mut().begin(index, hands, way, self.clock.now())
     }
 
-    async fn perform(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+    async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {
+        let (place, gesture) = self.requests.gesture(arrival, &hands.captured);
+        let ended = self.gesture(index, place, gesture).await;
+        if matches!(ended.outcome, Outcome::Ok { .. }) {
+            self.follow(arrival, hands, Accepted::default(), ended.at);
+        }
+        ended
+    }
+
+    async fn perform(
+        self: &Rc<Self>,
+        arrival: &Arrival,
+        index: u32,
+        hands: &mut Hands,
+        timer: Pin<&mut Timer>,
+    ) -> Ended {
         match &self.requests.step(arrival.act).does {
             Does::Request(request) => self.exchange(request, arrival, hands, timer).await,
+            Does::Bot(_) => self.talk(arrival, index, hands).await,
             // Boxed, so that a plain request need not have room for them.
             Does::Page(page) => Box::pin(self.load(page, arrival, hands, timer)).await,
             Does::Converse(conversation) => Box::pin(self.converse(conversation, arrival, hands, timer)).await,

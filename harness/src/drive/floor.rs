@@ -53,6 +53,22 @@ pub(super) struct Counts {
     pub(super) open_peak: u64,
 }
 
+/// How an act goes to the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Over a connection of the player's.
+    Wire,
+    /// Through the stub, to the bot.
+    Bot,
+}
+
+/// What becomes of acts that are still in flight at the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InFlight {
+    pub(super) wired: Outcome,
+    pub(super) to_bot: Outcome,
+}
+
 /// One player.
 #[derive(Default)]
 struct Standing {
@@ -75,6 +91,7 @@ struct Busy {
     arrival: u32,
     /// When it was begun; nothing: it waits for its task to be run.
     started: Option<Duration>,
+    way: Way,
 }
 
 /// What a player has in hand while acting.
@@ -146,7 +163,7 @@ impl Floor {
             self.sink.offer(arrival.act, scheduled);
             let player = &mut self.players[arrival.player as usize];
             if player.busy.is_none() {
-                player.busy = Some(Busy { arrival: index, started: None });
+                player.busy = Some(Busy { arrival: index, started: None, way: Way::Wire });
                 return Some(index);
             }
         }
@@ -154,7 +171,7 @@ impl Floor {
     }
 
     /// What the visit of an act has captured.
-    pub(super) fn take_hands(&mut self, index: u32) -> Hands {
+    pub(super) fn take_hands(&mut self, index: u32, way: Way) -> Hands {
         let arrival = self.arrival(index);
         let player = &mut self.players[arrival.player as usize];
         let captured = player.captured.iter().position(|(visit, _)| *visit == arrival.visit);
@@ -163,8 +180,8 @@ impl Floor {
         let socket = socket.map(|at| player.sockets.swap_remove(at).1);
         let (connection, further) = match self.rules.connections {
             Connections::Player => (player.connection.take(), std::mem::take(&mut player.further)),
-            Connections::Shared => (self.idle.pop(), Vec::new()),
-            Connections::Fresh => (None, Vec::new()),
+            Connections::Shared if way == Way::Wire => (self.idle.pop(), Vec::new()),
+            Connections::Shared | Connections::Fresh => (None, Vec::new()),
         };
         let mut hands = Hands { connection, further, socket, captured, room: 0 };
         hands.room = hands.used();
@@ -204,14 +221,22 @@ impl Floor {
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
-    pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, now: Duration) -> Result<(), Outcome> {
-        if hands.room == 0 && !self.make_room(hands) {
+    pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, way: Way, now: Duration) -> Result<(), Outcome> {
+        if way == Way::Wire && hands.room == 0 && !self.make_room(hands) {
             return Err(Outcome::Abandoned);
         }
         let player = self.arrival(index).player;
-        self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now) });
+        self.players[player as usize].busy = Some(Busy { arrival: index, started: Some(now), way });
         self.sink.begin();
         Ok(())
+    }
+
+    /// The update of an act towards the bot was handed over only now.
+    pub(super) fn handed_over(&mut self, index: u32, now: Duration) {
+        let player = self.arrival(index).player;
+        if let Some(busy) = &mut self.players[player as usize].busy {
+            busy.started = Some(now);
+        }
     }
 
     /// Ends an act, records its sample, and says what the same player does at once: an act that came due meanwhile.
@@ -227,7 +252,7 @@ impl Floor {
             player.captured.push((arrival.visit, hands.captured));
         }
         let next = following.filter(|next| *next < self.cursor);
-        player.busy = next.map(|arrival| Busy { arrival, started: None });
+        player.busy = next.map(|arrival| Busy { arrival, started: None, way: Way::Wire });
         let socket = hands.socket.filter(|_| !self.course.ends_visit(index));
         let talks = u64::from(socket.is_some());
         player.sockets.extend(socket.map(|socket| (arrival.visit, socket)));
@@ -260,13 +285,20 @@ impl Floor {
 
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
     /// sample then.
-    pub(super) fn end_all(&mut self, in_flight: Outcome, now: Duration) {
-        let cut = Ended { at: now, outcome: in_flight, tries: 1 };
+    pub(super) fn end_all(&mut self, in_flight: InFlight, now: Duration) {
+        let cut = |way| {
+            let outcome = match way {
+                Way::Wire => in_flight.wired,
+                Way::Bot => in_flight.to_bot,
+            };
+            Ended { at: now, outcome, tries: 1 }
+        };
         let never = Ended { at: now, outcome: Outcome::Abandoned, tries: 0 };
         self.rules.pace = self.rules.pace.ended();
         let busy: Vec<Busy> = self.players.iter().filter_map(|player| player.busy).collect();
-        for Busy { arrival, started } in busy {
-            let mut next = self.end(arrival, Hands::default(), if started.is_some() { &cut } else { &never });
+        for Busy { arrival, started, way } in busy {
+            let cut = if started.is_some() { &cut(way) } else { &never };
+            let mut next = self.end(arrival, Hands::default(), cut);
             while let Some(arrival) = next {
                 next = self.end(arrival, Hands::default(), &never);
             }
@@ -327,8 +359,16 @@ mod tests {
     }
 
     fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
-        let mut hands = floor.take_hands(index);
-        floor.begin(index, &mut hands, Duration::ZERO)
+        begin_by(floor, index, Way::Wire)
+    }
+
+    fn begin_by(floor: &mut Floor, index: u32, way: Way) -> Result<(), Outcome> {
+        let mut hands = floor.take_hands(index, way);
+        floor.begin(index, &mut hands, way, Duration::ZERO)
+    }
+
+    fn all(outcome: Outcome) -> InFlight {
+        InFlight { wired: outcome, to_bot: outcome }
     }
 
     fn end(floor: &mut Floor, index: u32) -> Option<u32> {
@@ -373,8 +413,8 @@ mod tests {
         let mut floor = floor(4);
         while floor.take_due(Duration::ZERO).is_some() {}
         begin(&mut floor, 1).unwrap();
-        let mut hands = floor.take_hands(0);
-        floor.begin(0, &mut hands, Duration::ZERO).unwrap();
+        let mut hands = floor.take_hands(0, Way::Wire);
+        floor.begin(0, &mut hands, Way::Wire, Duration::ZERO).unwrap();
         floor.widen(&mut hands, 2);
         assert_eq!((hands.room(), floor.open), (2, 3));
         floor.widen(&mut hands, 6);
@@ -385,6 +425,30 @@ mod tests {
     }
 
     #[test]
+    fn an_act_towards_the_bot_needs_no_connection_and_frees_none() {
+        let mut floor = floor(1);
+        while floor.take_due(Duration::ZERO).is_some() {}
+        assert_eq!(begin(&mut floor, 0), Ok(()));
+        assert_eq!(begin_by(&mut floor, 1, Way::Bot), Ok(()));
+        let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
+        assert_eq!(floor.end(1, Hands::default(), &ended), None);
+        assert_eq!(floor.open, 1);
+        assert_eq!(end(&mut floor, 0), Some(2));
+        assert_eq!((floor.open, floor.counts.open_peak), (0, 1));
+    }
+
+    #[test]
+    fn an_act_towards_the_bot_starts_when_its_update_is_handed_over() {
+        let mut floor = floor(9);
+        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
+        begin_by(&mut floor, 0, Way::Bot).unwrap();
+        floor.handed_over(0, Duration::from_millis(3));
+        let ended = Ended { at: Duration::from_millis(7), outcome: Outcome::Unanswered, tries: 1 };
+        let sample = floor.sample(0, &ended);
+        assert_eq!((sample.lag(), sample.service()), (Duration::from_millis(3), Duration::from_millis(4)));
+    }
+
+    #[test]
     fn at_the_end_every_act_has_its_sample_wherever_it_stands() {
         for begun in 0..=2 {
             let mut floor = floor(9);
@@ -392,7 +456,7 @@ mod tests {
                 assert_eq!(floor.take_due(Duration::ZERO), Some(index));
                 begin(&mut floor, index).unwrap();
             }
-            floor.end_all(Outcome::Timeout, Duration::from_millis(5));
+            floor.end_all(all(Outcome::Timeout), Duration::from_millis(5));
             assert_eq!(floor.sink.samples(), 3, "{begun} begun");
         }
     }
@@ -411,7 +475,7 @@ mod tests {
         assert_eq!(end(4), (Some(0), 4));
         assert_eq!(end(9), (Some(0), 5));
         assert_eq!(end(10), (None, 5));
-        floor.end_all(Outcome::Timeout, until);
+        floor.end_all(all(Outcome::Timeout), until);
         assert!(floor.is_done());
     }
 
@@ -423,7 +487,7 @@ mod tests {
         while let Some(index) = floor.take_due(Duration::ZERO) {
             begin(&mut floor, index).unwrap();
         }
-        floor.end_all(Outcome::Abandoned, Duration::from_millis(1));
+        floor.end_all(all(Outcome::Abandoned), Duration::from_millis(1));
         assert!(floor.is_done());
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn judge(step: &Step, answered: &Answered) -> Result<Accepted, Outcom
 /// The statuses of an answer that succeeds; a WebSocket opens with 101 (RFC 6455, section 4.1).
 fn goes_well(does: &Does) -> RangeInclusive<u16> {
     match does {
-        Does::Request(_) | Does::Page(_) => 200..=299,
+        Does::Request(_) | Does::Page(_) | Does::Bot(_) => 200..=299,
         Does::Converse(_) => 101..=101,
     }
 }

@@ -10,6 +10,7 @@
 
 mod alarm;
 mod assets;
+mod bot;
 mod clock;
 mod conversation;
 mod course;
@@ -33,9 +34,11 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::Outcome;
+use floodrig_stub::Crowd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::time::MissedTickBehavior;
 
+pub use self::bot::BotSide;
 pub use self::pace::Pace;
 
 use self::alarm::Alarm;
@@ -71,6 +74,8 @@ pub struct Job {
     pub load_from: Duration,
     /// Set from outside to end the load early.
     pub stop: Arc<AtomicBool>,
+    /// The bot's users, where acts are theirs.
+    pub crowd: Option<Crowd>,
     /// Told of the effects that successful acts are expected to show.
     pub expected: Option<SyncSender<Expected>>,
     /// Where samples go.
@@ -103,6 +108,8 @@ pub struct Driven {
     pub capped: u64,
     /// The most connections that were open at once.
     pub open_peak: u64,
+    /// Of acts towards the bot.
+    pub bot: BotSide,
 }
 
 /// How a load ended.
@@ -141,6 +148,7 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
 /// Fires arrivals as they come due, until all acts have ended or it is time to end them.
 async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Result<End> {
     let alarm = Alarm::new(desk.clock)?;
+    desk.listen();
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -192,5 +200,6 @@ fn finish(desk: &Desk, end: End) -> Driven {
         expected_dropped: desk.expected_dropped(),
         capped: floor.counts.capped,
         open_peak: floor.counts.open_peak,
+        bot: desk.bot_side(),
     }
 }

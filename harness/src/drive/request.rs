@@ -8,12 +8,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use floodrig_reports::recording::{Outcome, RigFault};
+use floodrig_stub::Gesture;
 use percent_encoding::utf8_percent_encode;
 
+use super::floor::Way;
 use crate::init_data::{Signed, URI_COMPONENT};
 use crate::plan::{Arrival, Plan};
 use crate::scenario::{
-    Assets, Body, Conversation, Does, Page, Piece, Place, Request, Scenario, Slot, Sought, Step, Template,
+    self, Assets, Body, Conversation, Does, Page, Piece, Place, Request, Scenario, Slot, Sought, Step, Template, Where,
 };
 use crate::template::{Act, Escape, Values, fill};
 
@@ -59,10 +61,43 @@ impl Requests {
         &self.scenario.journeys[act.journey].steps[act.step]
     }
 
+    /// How an act goes to the system.
+    pub(super) fn way(&self, act: u16) -> Way {
+        match self.step(act).does {
+            Does::Request(_) | Does::Page(_) | Does::Converse(_) => Way::Wire,
+            Does::Bot(_) => Way::Bot,
+        }
+    }
+
+    /// What an act does towards the bot, and the chat and the user that it is done in and by. To be asked for only when
+    /// nothing is in the way.
+    pub(super) fn gesture(&self, arrival: &Arrival, captured: &Captured) -> ((i64, i64), Gesture) {
+        let player = &self.plan.players[arrival.player as usize];
+        let Does::Bot(to_bot) = &self.step(arrival.act).does else { unreachable!("a request is no gesture") };
+        let chat = match to_bot.chat {
+            Where::Private => player.user_id,
+            Where::Group => player.chat_id,
+        };
+        let values = self.values(arrival, captured);
+        let mut text = String::new();
+        let gesture = match &to_bot.gesture {
+            scenario::Gesture::Says(template) => {
+                put(template, &values, Escape::None, &mut text);
+                Gesture::Says(text)
+            }
+            scenario::Gesture::Taps(template) => {
+                put(template, &values, Escape::None, &mut text);
+                Gesture::Taps(text)
+            }
+        };
+        ((chat, player.user_id), gesture)
+    }
+
     /// What becomes of an act that cannot be sent. Without a value that the system never gave, it is abandoned, which
     /// is the system's doing; without initData that should have been signed by now, it is the rig's fault.
     pub(super) fn obstacle(&self, arrival: &Arrival, captured: &Captured) -> Option<Outcome> {
-        if self.place(arrival).is_some() && self.signed.get(arrival.visit).is_none() {
+        let is_signed = self.way(arrival.act) == Way::Wire && self.place(arrival).is_some();
+        if is_signed && self.signed.get(arrival.visit).is_none() {
             return Some(Outcome::RigFault(RigFault::Local));
         }
         let lacks = self.needs[usize::from(arrival.act)].iter().any(|name| !captured.contains_key(name));
@@ -189,6 +224,9 @@ fn captured_by(step: &Step) -> Vec<String> {
 /// The templates of everything that is sent or looked for.
 fn templates(does: &Does) -> Vec<&Template> {
     let (path, headers, rest): (_, _, Vec<&Template>) = match does {
+        Does::Bot(to_bot) => match &to_bot.gesture {
+            scenario::Gesture::Says(template) | scenario::Gesture::Taps(template) => return vec![template],
+        },
         Does::Request(request) => match &request.body {
             Some(Body::Json(body) | Body::Text(body)) => (&request.path, &request.headers, vec![body]),
             None => (&request.path, &request.headers, Vec::new()),

@@ -132,6 +132,7 @@ impl Load {
             epoch: Instant::now(),
             load_from,
             stop: Arc::clone(&self.stop),
+            crowd: None,
             expected: self.expected.clone(),
             sink,
         });

@@ -29,6 +29,7 @@ pub struct Intervals {
     acts: Vec<Share>,
     slowest: Slowest,
     in_flight: u64,
+    unmatched: Option<u64>,
     recorded: Recorded,
 }
 
@@ -60,7 +61,7 @@ impl Intervals {
         let acts = vec![Share::default(); names.len()];
         let (from, until) = (load_from, load_from + length);
         let (slowest, recorded) = (Slowest::default(), Recorded::default());
-        Self { rows, progress, names, length, from, until, acts, slowest, in_flight: 0, recorded }
+        Self { rows, progress, names, length, from, until, acts, slowest, in_flight: 0, unmatched: None, recorded }
     }
 
     /// An act's planned instant has come. To be told in order, and before any sample that ended later.
@@ -80,6 +81,16 @@ impl Intervals {
     pub fn end(&mut self) {
         self.in_flight -= 1;
         self.progress.in_flight(self.in_flight);
+    }
+
+    /// From now on the bot's calls are heard, and those that answer nothing are counted.
+    pub fn hear(&mut self) {
+        self.unmatched.get_or_insert(0);
+    }
+
+    /// The bot made a call that answers no act.
+    pub fn unmatched(&mut self) {
+        *self.unmatched.get_or_insert(0) += 1;
     }
 
     /// Counts one sample in the interval it ended in.
@@ -150,12 +161,15 @@ impl Intervals {
         let acts = touched.map(|(share, name)| (name.clone(), std::mem::take(share).counts)).collect();
         let micros = |time: Duration| time.as_micros() as u64;
         let (from_us, len_us) = (micros(self.from), micros(self.until) - micros(self.from));
-        Interval { from_us, len_us, acts, in_flight: self.in_flight }
+        let unmatched = self.unmatched;
+        self.unmatched = unmatched.map(|_| 0);
+        Interval { from_us, len_us, acts, in_flight: self.in_flight, unmatched }
     }
 
     /// Undoes [`Self::take`].
     fn put_back(&mut self, row: Row) {
         let Row::Interval(mut interval) = row else { unreachable!("only intervals are taken back") };
+        self.unmatched = interval.unmatched;
         for (share, name) in self.acts.iter_mut().zip(&self.names) {
             if let Some(counts) = interval.acts.remove(name) {
                 *share = Share { counts, touched: true };
@@ -249,6 +263,31 @@ mod tests {
         let merged = rows(&queue).remove(0);
         assert_eq!((merged.from_us, merged.len_us, merged.acts["open"].ok), (150_000, 200_000, 2));
         assert_eq!(merged.acts["open"].response.count(), 2);
+    }
+
+    #[test]
+    fn calls_that_answer_nothing_are_counted_from_when_they_are_heard_on() {
+        let (mut intervals, queue) = intervals(9);
+        intervals.advance(150 * MILLISECOND);
+        intervals.hear();
+        intervals.unmatched();
+        intervals.unmatched();
+        intervals.advance(350 * MILLISECOND);
+        let heard: Vec<_> = rows(&queue).iter().map(|row| row.unmatched).collect();
+        assert_eq!(heard, [None, Some(2), Some(0)]);
+    }
+
+    #[test]
+    fn calls_that_answer_nothing_go_on_into_the_next_interval_where_one_cannot_be_handed_over() {
+        let (mut intervals, queue) = intervals(1);
+        intervals.hear();
+        intervals.advance(150 * MILLISECOND);
+        intervals.unmatched();
+        intervals.advance(250 * MILLISECOND);
+        intervals.unmatched();
+        rows(&queue);
+        intervals.advance(350 * MILLISECOND);
+        assert_eq!(rows(&queue)[0].unmatched, Some(2));
     }
 
     #[test]

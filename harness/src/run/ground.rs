@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use floodrig_reports::recording::Cores;
+use floodrig_stub::Stub;
 
 use super::trouble::RunError;
 use super::{News, Order};
@@ -71,18 +72,19 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub_url: &str) -> Launch {
+    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>) -> Launch {
         let system = &scenario.system;
         Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
-            env: self.environment(scenario, stub_url),
+            env: self.environment(scenario, &stub.url()),
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
             speech: system.speech.clone(),
             ready: system.ready.clone(),
+            stub: Some(Arc::clone(stub)),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
         }

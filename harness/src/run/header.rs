@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Versions};
 
-use super::Order;
 use super::ground::Ground;
+use super::{Order, bot};
 use crate::record::interval_length;
-use crate::scenario::Scenario;
+use crate::scenario::{Connections, Scenario};
 use crate::{exchange, vitals};
 
 /// The header as far as it is known before the system is up.
@@ -60,9 +60,21 @@ fn how(order: &Order, ceilings: Vec<String>) -> How {
         connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
         timeout_ms: crowd.timeout.as_millis() as u64,
         settle_ms: crowd.settle.as_millis() as u64,
-        connections: crowd.connections.in_words().to_owned(),
+        connections: ways(crowd.connections, &order.scenario),
         ceilings,
         quick: order.quick,
+    }
+}
+
+/// How acts go to the system and when they end.
+fn ways(connections: Connections, scenario: &Scenario) -> String {
+    let wire = connections.in_words();
+    if bot::is_spoken_to(scenario) {
+        format!(
+            "{wire}; an act towards the bot ends when the stub accepts the send, edit or answerCallbackQuery that answers it"
+        )
+    } else {
+        wire.to_owned()
     }
 }
 

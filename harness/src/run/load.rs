@@ -11,7 +11,7 @@ use floodrig_stub::Stub;
 
 use super::trouble::Trouble;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer, header};
+use super::{Live, News, Rig, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, Target, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -58,6 +58,7 @@ pub(super) fn load(
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
+    bot::note(rig, stub, &driven);
     let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();
@@ -84,9 +85,11 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
     let subject = Subject {
         root: system.root(),
         port: ground.port,
+        listens: rig.order.scenario.system.ready != Ready::Bot,
         path: rig.order.scenario.system.speech.is_plain().then(|| match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
             Ready::Accepts => "/".to_owned(),
+            Ready::Bot => String::new(),
         }),
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
@@ -126,6 +129,7 @@ fn prepare(
         epoch: ground.epoch,
         load_from,
         stop: rig.stop.flag(),
+        crowd: bot::crowd(rig, stub, &ground.plan)?,
         expected: Some(show),
         sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress)),
     };
@@ -161,7 +165,7 @@ fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl Fn
     settled
 }
 
-fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {
+pub(super) fn event(rig: &Rig<'_>, at: Duration, kind: EventKind, text: &str) {
     rig.write(Row::Event(Event { at_us: micros(at), kind, text: text.to_owned() }));
 }
 

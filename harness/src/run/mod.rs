@@ -2,6 +2,7 @@
 //!
 //! Whatever happens on the way, what was recorded until then is kept, and its seal says how far the run came.
 
+mod bot;
 mod calibrated;
 mod ground;
 mod header;
@@ -27,7 +28,7 @@ pub use trouble::RunError;
 use self::ground::Ground;
 use self::trouble::Trouble;
 use crate::record::{Progress, Recorder};
-use crate::scenario::Scenario;
+use crate::scenario::{Ready, Scenario};
 use crate::stop::Stop;
 use crate::system::{StartError, System, Watch};
 
@@ -107,14 +108,18 @@ impl Rig<'_> {
         Ok(Arc::new(stub))
     }
 
-    fn start_system(&self, stub: &Stub, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
-        let launch = self.ground.launch(&self.order.scenario, &stub.url());
+    fn start_system(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
+        let launch = self.ground.launch(&self.order.scenario, stub);
         let in_flight = self.progress.in_flight_count();
         let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
         let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
-        tell(News::Fact(&format!("system up on port {} after {after:.1?}, pid {}", launch.port, system.pid())));
+        let up = match self.order.scenario.system.ready {
+            Ready::Bot => "bot up and asking for updates".to_owned(),
+            Ready::Accepts | Ready::Path(_) => format!("system up on port {}", launch.port),
+        };
+        tell(News::Fact(&format!("{up} after {after:.1?}, pid {}", system.pid())));
         Ok(system)
     }
 
@@ -136,11 +141,11 @@ impl Rig<'_> {
     ) -> Result<Seal, Trouble> {
         header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
         header.cores = self.ground.verified(system, tell);
-        if let Err(refused) = preflight::check(self, system) {
+        if let Err(refused) = preflight::check(self, stub, system) {
             self.without_load(header, stub);
             return Err(refused);
         }
-        tell(News::Fact("pre-flight: a signed player was accepted"));
+        tell(News::Fact(bot::passed(&self.order.scenario)));
         load::load(self, header, stub, system, tell)
     }
 

@@ -6,10 +6,11 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Row, Sample};
+use floodrig_stub::Stub;
 
-use super::Rig;
 use super::load::target;
 use super::trouble::Trouble;
+use super::{Rig, bot};
 use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
@@ -20,7 +21,7 @@ use crate::system::System;
 const LEAD: Duration = Duration::from_millis(50);
 
 /// Does the first act of every journey once.
-pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
+pub(super) fn check(rig: &Rig<'_>, stub: &Stub, system: &System) -> Result<(), Trouble> {
     let ground = rig.ground;
     let plan = Arc::new(first_acts(&ground.plan));
     let load_from = ground.clock.now() + LEAD;
@@ -29,6 +30,7 @@ pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
     let (rows, told) = sync_channel(4096);
     let names = plan.acts.iter().map(|act| act.name.clone()).collect();
     let length = Duration::from_millis(100);
+    let crowd = bot::crowd(rig, stub, &plan)?;
     drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
         plan,
@@ -39,6 +41,7 @@ pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
         epoch: ground.epoch,
         load_from,
         stop: rig.stop.flag(),
+        crowd,
         expected: None,
         sink: Intervals::new(names, load_from, length, rows, Arc::new(Progress::default())),
     })?;
@@ -47,7 +50,7 @@ pub(super) fn check(rig: &Rig<'_>, system: &System) -> Result<(), Trouble> {
     }
     let samples = told.try_iter().filter_map(|row| if let Row::Exemplar(sample) = row { Some(sample) } else { None });
     let refused = samples.filter(|sample| !matches!(sample.outcome, Outcome::Ok { .. }));
-    refused.min_by_key(|sample| sample.act).map_or(Ok(()), |sample| Err(explain(rig, system, &sample)))
+    refused.min_by_key(|sample| sample.act).map_or(Ok(()), |sample| Err(explain(rig, stub, system, &sample)))
 }
 
 /// A plan of the first act of each journey, all due at once, each by a player of its own.
@@ -63,7 +66,7 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
-fn explain(rig: &Rig<'_>, system: &System, sample: &Sample) -> Trouble {
+fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
         Outcome::Status(status @ (401 | 403)) => format!(
@@ -83,7 +86,8 @@ fn explain(rig: &Rig<'_>, system: &System, sample: &Sample) -> Trouble {
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
-        Outcome::Ok { .. } | Outcome::Unanswered | Outcome::Abandoned | Outcome::Skipped => "was not sent".to_owned(),
+        Outcome::Unanswered => format!("was not answered by any call of the bot in time: {}", bot::why_not(rig, stub)),
+        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();
     let said =

@@ -16,7 +16,7 @@ use super::connections::Connections;
 use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Crowd, Expect, Journey, Scenario, Source, journey, system, words};
+use super::{Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, journey, system, words};
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
 /// it 255 (`NAME_MAX`).
@@ -35,9 +35,15 @@ pub(super) fn scenario(
     let mut complaints = Vec::new();
     let top = |name: &str| Spot::top(table, name);
     complaints.extend(bad_name_at(&file.name, &top("name")));
-    let system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
+    let waits_by_default = file.system.ready.is_none();
+    let mut system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
     let crowd = crowd(&file.crowd, &top("crowd"), &mut complaints);
     let journeys = journey::checked(file.journey, &top("journey"), &mut complaints);
+    if waits_by_default && journeys.iter().all(|journey| journey.steps.iter().all(is_to_bot)) {
+        // Nothing of the scenario asks that the system listen anywhere.
+        system.ready = Ready::Bot;
+    }
+    stalls(&system, &top("budgets"), &mut complaints);
     enough_indices(&crowd, &journeys, &top("crowd"), &mut complaints);
     budgets(&file.budgets, &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
@@ -173,6 +179,21 @@ fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints:
             let says = format!("`{key}` cannot be measured: no step shows anything");
             complaints.push(at.complain_of_key(says, "add `shows = { chat = \"{chat.id}\" }` to a step"));
         }
+    }
+}
+
+fn is_to_bot(step: &Step) -> bool {
+    matches!(step.does, Does::Bot(_))
+}
+
+/// A system that need not listen anywhere is not probed.
+fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    if system.ready != Ready::Bot {
+        return;
+    }
+    for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
+        let help = "drop it, or say at which path the system answers: `ready = \"/healthz\"`";
+        complaints.push(at.complain_of_key("`stall` cannot be measured: a bot that only asks is not probed", help));
     }
 }
 

@@ -81,7 +81,8 @@ pub(super) struct SystemTable {
     /// It speaks HTTP/2. With `tls` that is offered and the system chooses (ALPN); without, it is known to.
     #[serde(default)]
     pub(super) http2: bool,
-    /// A path that is answered 2xx once it is ready; by default it is ready once it accepts a connection.
+    /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
+    /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
     pub(super) ready: Option<String>,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
@@ -127,7 +128,7 @@ pub(super) struct CrowdTable {
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) connect_timeout: Duration,
-    /// How long an answer may take once connected.
+    /// How long an answer may take once connected, or the bot's once it could have the update.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) timeout: Duration,
@@ -224,7 +225,8 @@ pub(super) enum PlaceTable {
     Field(String),
 }
 
-/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `page` and `websocket`, and what goes with it.
+/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `page`, `websocket`, `says` and `taps`, and what
+/// goes with it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "Step")]
@@ -252,6 +254,13 @@ pub(super) struct StepTable {
     /// The message over the WebSocket that ends the act; others are passed over. Without it the act ends when its own
     /// message has been sent.
     pub(super) answer: Option<AnswerTable>,
+    /// Write this to the bot; a command is a text that begins with a slash, such as `/start`.
+    pub(super) says: Option<String>,
+    /// Tap the button of this label or callback data, on the last message with a keyboard that the bot sent.
+    pub(super) taps: Option<String>,
+    /// Where it is said or tapped; by default in the player's private chat with the bot.
+    #[serde(rename = "in")]
+    pub(super) place: Option<ChatWord>,
     /// Headers by name.
     #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
@@ -287,6 +296,17 @@ pub(super) struct AnswerTable {
     pub(super) pointer: Option<String>,
     /// The value that stands there.
     pub(super) equals: Option<String>,
+}
+
+/// A chat of a player.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`private` or `group`")]
+#[schemars(rename = "Chat")]
+pub(super) enum ChatWord {
+    /// Their own with the bot.
+    Private,
+    /// Their group.
+    Group,
 }
 
 /// What an act's effect shows in a chat: a marker, a version, or, with neither, any accepted call.

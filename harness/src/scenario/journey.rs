@@ -8,7 +8,7 @@ use super::complaint::Complaint;
 use super::file::{ArriveTable, JourneyTable, PlaceTable};
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrive, Does, Journey, Place, Step, step};
+use super::{Arrive, Does, Journey, Place, Step, step, to_bot};
 
 /// Checks the journeys.
 pub(super) fn checked(files: Vec<JourneyTable>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Vec<Journey> {
@@ -51,6 +51,7 @@ fn journey(file: JourneyTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>)
         let at = spot.key("steps").item(index);
         let step = step::checked(step, &at, &mut captures, complaints);
         step::room_for_init_data(&step, init_data.as_ref(), &at, complaints);
+        to_bot::possible(&step, index == 0, &at, complaints);
         steps.push(step);
     }
     one_websocket(&steps, &spot.key("steps"), complaints);

@@ -36,6 +36,7 @@ mod spot;
 mod step;
 mod system;
 mod template;
+mod to_bot;
 mod words;
 
 #[cfg(test)]
@@ -167,6 +168,8 @@ pub enum Ready {
     Accepts,
     /// A GET of this path is answered 2xx.
     Path(String),
+    /// The bot asks for its updates, by `getUpdates` or `setWebhook`. It need not listen anywhere.
+    Bot,
 }
 
 /// Groups and players, and what their network is like.
@@ -184,7 +187,7 @@ pub struct Crowd {
     pub reads_at: Option<RangeInclusive<u64>>,
     /// How long a handshake may take.
     pub connect_timeout: Duration,
-    /// How long an answer may take once connected.
+    /// How long an answer may take once connected, or the bot's once it could have the update.
     pub timeout: Duration,
     /// How long after the load deliveries are waited for.
     pub settle: Duration,
@@ -300,10 +303,39 @@ pub enum Does {
     Page(Page),
     /// Says something over a WebSocket.
     Converse(Conversation),
+    /// Does something in a chat and waits for the bot's call that answers it.
+    Bot(ToBot),
+}
+
+/// What a user does towards the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToBot {
+    /// In which chat.
+    pub chat: Where,
+    /// What.
+    pub gesture: Gesture,
+}
+
+/// In which chat a user does something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// Their own with the bot.
+    Private,
+    /// Their group.
+    Group,
+}
+
+/// What a user does in a chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gesture {
+    /// Writes this; a command is a text that begins with a slash.
+    Says(Template),
+    /// Taps the button of this label or callback data, on the bot's last message with a keyboard.
+    Taps(Template),
 }
 
 /// What is sent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// GET, POST, PUT, PATCH or DELETE.
     pub method: String,

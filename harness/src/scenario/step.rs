@@ -9,7 +9,7 @@ use super::file::{ShowsTable, StepTable};
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Does, Place, Request, Shows, Sign, Step, page, socket};
+use super::{Body, Does, Place, Request, Shows, Sign, Step, page, socket, to_bot};
 
 /// Checks a step, and adds what it captures.
 pub(super) fn checked(
@@ -21,7 +21,12 @@ pub(super) fn checked(
     if file.repeat == 0 {
         complaints.push(spot.key("repeat").complain("never done", "write at least 1, or drop the step"));
     }
-    let does = does(&file, spot, captures, complaints);
+    let before = complaints.len();
+    let does = match to_bot::checked(&file, spot, captures, complaints) {
+        Some(to_bot) => Does::Bot(to_bot),
+        None if complaints.len() > before => Does::Request(Request::default()),
+        None => does(&file, spot, captures, complaints),
+    };
     for (name, pointer) in &file.capture {
         capture(name, pointer, &spot.key("capture").key(name), complaints);
     }
@@ -72,8 +77,9 @@ fn what<'f>(file: &'f StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint
     match given.as_slice() {
         [one] => *one,
         [] => {
-            let help = "add `get`, `post`, `put`, `patch`, `delete`, `page` or `websocket` with a path";
-            complaints.push(spot.key("act").complain("this step sends nothing", help));
+            let help = "add `get`, `post`, `put`, `patch`, `delete`, `page` or `websocket` with a path, or `says` or \
+                        `taps` for the bot";
+            complaints.push(spot.key("act").complain("this step does nothing", help));
             ("get", "/")
         }
         [first, .., last] => {
@@ -246,7 +252,7 @@ fn what_it_shows(file: &ShowsTable, spot: &Spot<'_>, captures: &Captures, compla
 pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let sends_it = match &step.does {
         Does::Request(_) | Does::Converse(_) => true,
-        Does::Page(_) => false,
+        Does::Page(_) | Does::Bot(_) => false,
     };
     let header = match place.filter(|_| sends_it) {
         Some(Place::Authorization) => "authorization",
@@ -266,6 +272,7 @@ fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<
         Does::Request(request) => request.body.as_ref(),
         Does::Converse(conversation) => conversation.message.as_ref(),
         Does::Page(_) => None,
+        Does::Bot(_) => return,
     };
     let Some(Body::Json(_)) = body else {
         let says = format!("initData goes into the field `{field}`, and this step has no JSON body");

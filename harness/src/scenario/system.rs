@@ -27,6 +27,9 @@ const MANIFESTS: [&str; 12] = [
     "build.gradle",
 ];
 
+/// The word for a system that is ready once it asks for updates; a path begins with a slash.
+const BOT: &str = "bot";
+
 /// Checks the `[system]` of the scenario at this path.
 pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, complaints: &mut Vec<Complaint>) -> System {
     command(&file.command, &spot.key("command"), complaints);
@@ -36,8 +39,8 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
     if file.port == Some(0) {
         complaints.push(spot.key("port").complain("no one listens on port 0", "leave `port` out for a free one"));
     }
-    if let Some(ready) = &file.ready {
-        step::path_stands(ready, &spot.key("ready"), complaints);
+    if let Some(path) = file.ready.as_deref().filter(|ready| *ready != BOT) {
+        step::path_stands(path, &spot.key("ready"), complaints);
     }
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
@@ -50,10 +53,14 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
         cores: cores(file.cores, &spot.key("cores"), complaints),
         env: environment(&file.env, &spot.key("env"), complaints),
         port: file.port,
-        ready: file.ready.map_or(Ready::Accepts, Ready::Path),
+        ready: file.ready.map_or(Ready::Accepts, ready),
         ready_within: file.ready_within,
         stop_within: file.stop_within,
     }
+}
+
+fn ready(word: String) -> Ready {
+    if word == BOT { Ready::Bot } else { Ready::Path(word) }
 }
 
 fn command(words: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {

@@ -69,10 +69,8 @@ fn step(written: &str) -> Step {
 }
 
 fn request(step: &Step) -> &Request {
-    match &step.does {
-        Does::Request(request) => request,
-        Does::Page(_) | Does::Converse(_) => panic!("it is no single request"),
-    }
+    let Does::Request(request) = &step.does else { panic!("a request") };
+    request
 }
 
 fn text(text: &str) -> Piece {
@@ -203,6 +201,43 @@ fn a_captured_value_serves_later_steps_and_the_same_steps_effect() {
 }
 
 #[test]
+fn a_step_says_or_taps_in_the_private_chat_or_the_group() {
+    let does =
+        |written: &str| match with_steps(&format!("{{ act = 'a', says = '/start' }}, {{ act = 'b', {written} }}"))
+            .unwrap()
+            .journeys[0]
+            .steps[1]
+            .does
+        {
+            Does::Bot(ref to_bot) => to_bot.clone(),
+            Does::Request(_) | Does::Page(_) | Does::Converse(_) => panic!("a request"),
+        };
+    let template = |pieces: &[Piece]| Template { pieces: pieces.to_vec() };
+    let said = Gesture::Says(template(&[text("hi "), Piece::Slot(Slot::Marker)]));
+    assert_eq!(does("says = 'hi {marker}'"), ToBot { chat: Where::Private, gesture: said.clone() });
+    assert_eq!(does("says = 'hi {marker}', in = 'group'"), ToBot { chat: Where::Group, gesture: said });
+    let tapped = Gesture::Taps(template(&[text("Play")]));
+    assert_eq!(does("taps = 'Play', in = 'private'"), ToBot { chat: Where::Private, gesture: tapped });
+}
+
+#[test]
+fn a_system_of_bot_acts_alone_is_ready_once_its_bot_asks_and_any_other_once_it_accepts() {
+    let ready = |steps: &str| with_steps(steps).unwrap().system.ready;
+    assert_eq!(ready("{ act = 'a', says = '/start' }"), Ready::Bot);
+    assert_eq!(ready("{ act = 'a', says = '/start' }, { act = 'b', get = '/' }"), Ready::Accepts);
+    assert_eq!(shipped("bot.toml", None).system.ready, Ready::Bot);
+}
+
+#[test]
+fn nobody_probes_a_bot_that_need_not_listen_so_it_has_no_budget_of_stalls() {
+    let text = Source::read(&at("bot.toml")).unwrap().text;
+    let stall = text.replace("[budgets]", "[budgets]\nstall = \"1s\"");
+    let listens = stall.replace("cores   = 1", "cores   = 1\nready = \"/healthz\"");
+    assert!(parse(&at("bot.toml"), &stall, None).unwrap_err()[0].says.contains("is not probed"));
+    assert!(parse(&at("bot.toml"), &listens, None).is_ok());
+}
+
+#[test]
 fn every_method_sends_its_own_name() {
     for method in ["get", "post", "put", "patch", "delete"] {
         let step = step(&format!("{{ act = 'a', {method} = '/' }}"));
@@ -215,7 +250,7 @@ fn a_page_has_the_assets_that_it_lists_or_those_that_are_found() {
     let assets = |written: &str| match step(&format!("{{ act = 'a', page = '/'{written} }}")).does {
         Does::Page(Page { assets: Assets::Listed(paths), .. }) => Some(paths.len()),
         Does::Page(Page { assets: Assets::Found, .. }) => None,
-        Does::Request(_) | Does::Converse(_) => panic!("a page"),
+        Does::Request(_) | Does::Converse(_) | Does::Bot(_) => panic!("a page"),
     };
     assert_eq!([assets(""), assets(", assets = []"), assets(", assets = ['/a.js']")], [None, Some(0), Some(1)]);
 }
@@ -301,7 +336,7 @@ fn a_websockets_answer_is_any_or_holds_a_text_or_a_value() {
     let sought = |written: &str| match step(&format!("{{ act = 'a', websocket = '/live', text = 'hi'{written} }}")).does
     {
         Does::Converse(Conversation { answer, .. }) => answer,
-        Does::Request(_) | Does::Page(_) => panic!("a conversation"),
+        Does::Request(_) | Does::Page(_) | Does::Bot(_) => panic!("a conversation"),
     };
     assert!(sought("").is_none());
     assert!(matches!(sought(", answer = {}"), Some(Sought::Anything)));

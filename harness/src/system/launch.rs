@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use floodrig_stub::Stub;
 
 use super::cores::CoreSets;
 use crate::exchange::Speech;
@@ -30,6 +33,8 @@ pub struct Launch {
     pub speech: Speech,
     /// When it counts as ready.
     pub ready: Ready,
+    /// Where a bot is seen to come.
+    pub stub: Option<Arc<Stub>>,
     /// How long that may take.
     pub ready_within: Duration,
     /// How long it may take to stop when it did not become ready.

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use floodrig_stub::Attendance;
+
 use super::clock::now;
 use crate::exchange::{Speech, glance};
 use crate::scenario::Ready;
@@ -23,7 +25,7 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(port: u16, speech: &Speech, ready: &Ready, within: Duration) -> Glimpse {
+pub(super) fn look(port: u16, speech: &Speech, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(port, ready);
@@ -31,6 +33,7 @@ pub(super) fn look(port: u16, speech: &Speech, ready: &Ready, within: Duration) 
         Ready::Accepts => connect(target, within).map(|_| 200),
         Ready::Path(path) if speech.is_plain() => get(target, path, within),
         Ready::Path(path) => glance(target, speech, &request(target, path), within),
+        Ready::Bot => return asked(&wanted, attendance),
     };
     match seen {
         Ok(200..=299) => Glimpse::Ready,
@@ -39,11 +42,21 @@ pub(super) fn look(port: u16, speech: &Speech, ready: &Ready, within: Duration) 
     }
 }
 
+/// Whether the bot has asked for its updates.
+fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
+    match attendance.calls {
+        _ if attendance.asked_for_updates => Glimpse::Ready,
+        1 => Glimpse::NotYet(format!("{wanted}: 1 call reached the stub so far")),
+        calls => Glimpse::NotYet(format!("{wanted}: {calls} calls reached the stub so far")),
+    }
+}
+
 /// What is waited for.
 pub(super) fn wanted(port: u16, ready: &Ready) -> String {
     match ready {
         Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
         Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
+        Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
     }
 }
 
@@ -120,7 +133,7 @@ mod tests {
     }
 
     fn look_at(port: u16) -> Glimpse {
-        look(port, &Speech::default(), &Ready::Path("/healthz".to_owned()), LOOK_WITHIN)
+        look(port, &Speech::default(), &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
@@ -145,9 +158,25 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(port, &Speech::default(), &Ready::Accepts, LOOK_WITHIN), Glimpse::Ready);
+        assert_eq!(look(port, &Speech::default(), &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
         let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(port, &Speech::default(), &Ready::Accepts, LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(
+            look(port, &Speech::default(), &Ready::Accepts, Attendance::default(), LOOK_WITHIN),
+            Glimpse::NotYet(text)
+        );
+    }
+
+    #[test]
+    fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
+        let look = |calls, asked_for_updates| {
+            look(1, &Speech::default(), &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
+        };
+        let not_yet = |calls| {
+            let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
+            Glimpse::NotYet(text)
+        };
+        assert_eq!((look(0, false), look(1, false)), (not_yet("0 calls"), not_yet("1 call")));
+        assert_eq!(look(1, true), Glimpse::Ready);
     }
 }

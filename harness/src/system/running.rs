@@ -18,6 +18,7 @@ use super::ready::{self, Glimpse};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Known, Watch, hear};
 use crate::keeper::{Kept, Started, descendants};
+use crate::scenario::Ready;
 
 /// How often readiness is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -95,7 +96,8 @@ impl System {
         progress(&waited_for);
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
-            let glimpse = ready::look(launch.port, &launch.speech, &launch.ready, left);
+            let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
+            let glimpse = ready::look(launch.port, &launch.speech, &launch.ready, attendance, left);
             if let Some(death) = self.death() {
                 return Err(self.not_ready(Unready::Died(death), launch));
             }
@@ -123,7 +125,13 @@ impl System {
     fn timed_out(self, waited_for: String, launch: &Launch) -> StartError {
         let tree: Vec<u32> = descendants(self.kept.root()).iter().map(|process| process.pid).collect();
         let pid = self.kept.command.pid;
-        let why = Unready::TimedOut { waited_for, within: launch.ready_within, pid, listening: port::listening(&tree) };
+        let within = launch.ready_within;
+        let why = match (&launch.ready, &launch.stub) {
+            (Ready::Bot, Some(stub)) => Unready::NoBot { waited_for, within, pid, url: stub.url() },
+            (Ready::Bot | Ready::Path(_) | Ready::Accepts, _) => {
+                Unready::TimedOut { waited_for, within, pid, listening: port::listening(&tree) }
+            }
+        };
         self.not_ready(why, launch)
     }
 

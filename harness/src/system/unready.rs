@@ -54,6 +54,17 @@ pub enum Unready {
         /// Where it does listen.
         listening: Vec<SocketAddr>,
     },
+    /// It never asked for its updates.
+    NoBot {
+        /// What was waited for, and how many calls came instead.
+        waited_for: String,
+        /// How long.
+        within: Duration,
+        /// The system's process.
+        pid: u32,
+        /// Where its calls should go.
+        url: String,
+    },
 }
 
 impl fmt::Display for NotReady {
@@ -70,6 +81,14 @@ impl fmt::Display for Unready {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Died(death) => write!(to, "it {} before that", death.cause),
+            Self::NoBot { waited_for, within, pid, url } => {
+                let seconds = within.as_secs_f64();
+                write!(
+                    to,
+                    "waited {seconds} s for {waited_for}; does the bot of pid {pid} take its API root, {url}, from "
+                )?;
+                to.write_str("TELEGRAM_API_ROOT, and does it poll or set a webhook?")
+            }
             Self::TimedOut { waited_for, within, pid, listening } => {
                 write!(to, "waited {} s for {waited_for}; pid {pid} ", within.as_secs_f64())?;
                 match listening.as_slice() {

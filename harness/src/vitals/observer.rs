@@ -14,6 +14,9 @@ use super::probe::Probe;
 use super::processes::Processes;
 use crate::system::Clock;
 
+/// What is said of observations that need somebody who listens.
+const UNPROBED: &str = "inactive: the system is ready once its bot asks for updates, and need not listen anywhere";
+
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
 
@@ -24,6 +27,8 @@ pub struct Subject {
     pub root: u32,
     /// Where the system listens.
     pub port: u16,
+    /// Whether it is to listen there at all: a bot that only asks for its updates is not probed.
+    pub listens: bool,
     /// What the probe asks for, the path of readiness or `/`; nothing: it does not speak as the system does.
     pub path: Option<String>,
     /// The cores that the system is to stay on.
@@ -61,15 +66,23 @@ impl Observer {
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
         let active = || "active".to_owned();
-        let probe = subject.path.as_ref().and_then(|path| Probe::start(subject.port, path, clock));
-        let black_box = match (&probe, &subject.path) {
+        let asked = subject.path.as_ref().filter(|_| subject.listens);
+        let probe = asked.and_then(|path| Probe::start(subject.port, path, clock));
+        let black_box = match (&probe, asked) {
             (Some(_), _) => active(),
             (None, Some(path)) => format!("inactive: no answer to GET {path} within 2 s"),
-            (None, None) => "inactive: the probe speaks plain HTTP/1.1, and the system does not".to_owned(),
+            (None, None) if subject.listens => {
+                "inactive: the probe speaks plain HTTP/1.1, and the system does not".to_owned()
+            }
+            (None, None) => UNPROBED.to_owned(),
         };
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let listen_queue =
-            queue.as_ref().map_or_else(|cause| format!("inactive: sock_diag said: {cause}"), |_| active());
+        let queue = queue.map(|queue| subject.listens.then_some(queue));
+        let listen_queue = match &queue {
+            Ok(Some(_)) => active(),
+            Ok(None) => UNPROBED.to_owned(),
+            Err(cause) => format!("inactive: sock_diag said: {cause}"),
+        };
         let processes = || Processes::new(subject.root, subject.system_cores.clone());
         let seen = !processes().tick().pids.is_empty();
         let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
@@ -78,7 +91,7 @@ impl Observer {
         let mut observing = Observing {
             clock,
             processes: processes(),
-            queue: queue.ok(),
+            queue: queue.ok().flatten(),
             gauge,
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,

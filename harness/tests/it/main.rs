@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod bot;
 mod calibration;
 mod lifecycle;
 mod outcome;

@@ -60,7 +60,15 @@ impl Server {
 fn subject(root: u32, port: u16) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
     let path = "/".to_owned();
-    Subject { root, port, path: Some(path), system_cores: cores.clone(), rig_cores: cores, stub_threads: Vec::new() }
+    Subject {
+        root,
+        port,
+        listens: true,
+        path: Some(path),
+        system_cores: cores.clone(),
+        rig_cores: cores,
+        stub_threads: Vec::new(),
+    }
 }
 
 fn random(range: std::ops::Range<u64>) -> u64 {

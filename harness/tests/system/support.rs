@@ -34,6 +34,7 @@ pub(crate) fn shell(script: &str) -> Launch {
         open_files: None,
         speech: Speech::default(),
         ready: Ready::Accepts,
+        stub: None,
         ready_within: LONG,
         stop_within: Duration::from_millis(200),
     }

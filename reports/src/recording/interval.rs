@@ -16,6 +16,9 @@ pub struct Interval {
     pub acts: BTreeMap<String, ActInterval>,
     /// Acts begun and not yet ended at the end of the interval.
     pub in_flight: u64,
+    /// Calls of the bot that answered no act; nothing where no act waits for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmatched: Option<u64>,
 }
 
 /// One act's share of an interval.

@@ -57,6 +57,7 @@ impl Gathering {
             Row::Header(_) => return Err(ReadError::Header),
             Row::Interval(interval) => {
                 self.acts.take(&interval);
+                self.telegram.take_unmatched(&interval);
                 self.timeline.load.push(LoadPoint::of(&interval));
             }
             Row::Exemplar(_) => {}
@@ -166,6 +167,15 @@ mod tests {
         assert_eq!(timeline.load[0].ok, 30);
         assert_eq!(timeline.curves["guess"].count(), 200);
         assert!(is_whole(&summary) && !summary.partial && summary.failed.is_none());
+    }
+
+    #[test]
+    fn calls_that_answered_no_act_are_added_up_and_null_where_no_act_waits_for_one() {
+        let mut rows = fixture::rows();
+        assert_eq!(fixture::summarised(rows.clone()).0.telegram.unmatched, None);
+        let intervals = rows.iter_mut().filter_map(|row| if let Row::Interval(its) = row { Some(its) } else { None });
+        intervals.for_each(|interval| interval.unmatched = Some(2));
+        assert_eq!(fixture::summarised(rows).0.telegram.unmatched, Some(20));
     }
 
     #[test]

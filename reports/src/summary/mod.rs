@@ -160,6 +160,8 @@ pub struct Telegram {
     pub worst_minute_group_accepted: u64,
     pub by_method: BTreeMap<String, MethodCounts>,
     pub unmodelled: BTreeMap<String, u64>,
+    /// Calls that users see and that answered no act of theirs; `null` where no act is a bot's to answer.
+    pub unmatched: Option<u64>,
 }
 
 /// What became visible in the chats; counts are `null` when no act `shows` anything.

@@ -1,7 +1,7 @@
 //! Calls and deliveries, interval by interval, added up.
 
 use super::{Deliveries, Quantiles, Staleness, Telegram};
-use crate::recording::{CallInterval, DeliveryInterval};
+use crate::recording::{CallInterval, DeliveryInterval, Interval};
 
 impl Telegram {
     pub(super) fn take(&mut self, calls: &CallInterval) {
@@ -18,6 +18,12 @@ impl Telegram {
         self.uploads += calls.uploads;
         self.upload_bytes += calls.upload_bytes;
         self.raise_peaks(calls);
+    }
+
+    pub(super) fn take_unmatched(&mut self, interval: &Interval) {
+        if let Some(calls) = interval.unmatched {
+            *self.unmatched.get_or_insert(0) += calls;
+        }
     }
 
     fn raise_peaks(&mut self, calls: &CallInterval) {

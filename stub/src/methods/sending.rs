@@ -42,6 +42,9 @@ impl Turn<'_> {
     fn keep<T>(&mut self, chat: &Chat, message: Message, show: impl FnOnce(&Shown<'_>) -> T) -> T {
         self.sight(chat, &message);
         self.telegram.journal.sent(self.call.bot, chat.id, message.id);
+        if let Some(keyboards) = &mut self.telegram.keyboards {
+            keyboards.note(self.call.bot, chat.id, &message, self.call.params.given("reply_markup"));
+        }
         let world = &mut self.telegram.world;
         let reply_to = message.reply_to.and_then(|id| match world.find(self.call.bot, chat, id) {
             Found::Message(replied) => Some(replied.clone()),

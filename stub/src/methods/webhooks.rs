@@ -34,6 +34,7 @@ fn set_webhook(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     if let Some(kinds) = kinds {
         inbox.kinds = kinds;
     }
+    turn.telegram.is_asked_for_updates = true;
     let changed = turn.telegram.inboxes.set_hook(turn.call.bot, target);
     Done::saying(if changed { "Webhook was set" } else { "Webhook is already set" })
 }

@@ -47,6 +47,13 @@ impl Inboxes {
         self.bots.get_mut(&bot).is_some_and(|inbox| inbox.set_hook(target, self.generations))
     }
 
+    /// What last went wrong with a bot's webhook, and how many updates wait.
+    pub(crate) fn trouble(&self, bot: i64) -> Option<(String, usize)> {
+        let inbox = self.bots.get(&bot)?;
+        let (_, says) = inbox.hook()?.last_error.clone()?;
+        Some((says, inbox.len()))
+    }
+
     /// True when there may be something to post.
     pub(crate) fn has_stirred(&self) -> bool {
         !self.stirred.is_empty()

@@ -1,6 +1,8 @@
 //! What the users of the stub's world do: they write, press, ask, join, pay, and a bot gets an update of it.
 
+pub(crate) mod crowd;
 mod doors;
+pub(crate) mod keyboards;
 
 use std::time::Duration;
 
@@ -109,6 +111,13 @@ enum Button<'a> {
     Label(&'a str),
 }
 
+/// A button that was pressed.
+struct Pressed {
+    /// The id of the callback query.
+    query: i64,
+    update: Result<i64, NotPushed>,
+}
+
 struct Scene<'a> {
     telegram: &'a mut Telegram,
     at: Moment,
@@ -129,18 +138,27 @@ impl Scene<'_> {
     }
 
     fn message(&mut self, chat: i64, user: i64, content: Content) -> Result<i64, NotPushed> {
+        self.written(chat, user, content).1
+    }
+
+    /// The message's id, and what became of the update.
+    fn written(&mut self, chat: i64, user: i64, content: Content) -> (i64, Result<i64, NotPushed>) {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
         world.meet(chat);
         let chat = world.chat(chat);
         let message = Message::new(world.next_id(bot, &chat), User::Person(user), self.at.date, content);
-        let update = shown(&chat, &message);
+        let (id, update) = (message.id, shown(&chat, &message));
         world.keep(bot, &chat, message);
         let kind = if chat.kind == ChatKind::Channel { "channel_post" } else { "message" };
-        self.push(kind, &update)
+        (id, self.push(kind, &update))
+    }
+
+    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<i64, NotPushed> {
+        self.pressed(chat, user, message, button)?.update
     }
 
     /// A button that is not there cannot be pressed, so that no update comes of it.
-    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<i64, NotPushed> {
+    fn pressed(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<Pressed, NotPushed> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
         let chat = world.chat(chat);
         let Found::Message(message) = world.find(bot, &chat, message) else { return Err(NotPushed::NoButton) };
@@ -149,11 +167,12 @@ impl Scene<'_> {
             Button::Label(label) => data_of(message, label).ok_or(NotPushed::NoButton)?,
         };
         let message = shown(&chat, message);
-        let id = self.fresh_id();
+        let id = self.telegram.chance(1..=i64::MAX);
         let query = json!({
-            "id": id, "from": User::Person(user), "message": message, "chat_instance": chat.id.to_string(), "data": data,
+            "id": id.to_string(), "from": User::Person(user), "message": message,
+            "chat_instance": chat.id.to_string(), "data": data,
         });
-        self.push("callback_query", &query)
+        Ok(Pressed { query: id, update: self.push("callback_query", &query) })
     }
 
     fn note_member(&mut self, chat: i64, user: i64, status: &str) {

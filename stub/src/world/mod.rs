@@ -19,7 +19,7 @@ pub(crate) use message::{Content, Fields, Message, Shown};
 pub(crate) use people::{Chat, ChatKind, User};
 
 use facts::Facts;
-use shelf::Shelf;
+pub(crate) use shelf::Shelf;
 use standing::Standing;
 
 /// The world of all bots.

@@ -7,6 +7,7 @@ mod chats;
 mod client;
 mod contents;
 mod control;
+mod crowd;
 mod doors;
 mod files;
 mod launch;

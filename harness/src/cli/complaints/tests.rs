@@ -53,6 +53,18 @@ const MISTAKES: &[(&str, &str)] = &[
     (r#"init_data = "authorization""#, r#"init_data = "autorization""#),
     (r#"verdict = "broken""#, r#"verdict = "brokn""#),
     (r#"verdict = "broken""#, r#"verdict = "broken", findings = ["stampede"]"#),
+    // Acts towards the bot.
+    (r#"{ act = "leave", delete = "/api/session""#, r#"{ act = "leave", says = "bye", delete = "/api/session""#),
+    (r#"delete = "/api/session", capture = { later = "/later" }"#, r#"says = "bye", taps = "Play""#),
+    (r#"delete = "/api/session", capture = { later = "/later" }"#, r#"says = "bye", in = "channel""#),
+    (r#"delete = "/api/session", capture = { later = "/later" }"#, r#"delete = "/api/session", in = "group""#),
+    (r#"delete = "/api/session", capture = { later = "/later" }"#, r#"says = """#),
+    (
+        r#"delete = "/api/session", capture = { later = "/later" }"#,
+        r#"says = "bye", shows = { chat = "{chat.id}", version = "/version" }"#,
+    ),
+    (r#"post = "/api/session", capture = { token = "/token" }, expect_status = [200, 201]"#, r#"taps = "Play""#),
+    (r#"ready = "/healthz""#, r#"ready = "bots""#),
     // Impossible values.
     ("name = \"good\"", r#"name = "good/bad""#),
     ("groups = 3", "groups = 0"),

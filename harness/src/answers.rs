@@ -1,0 +1,104 @@
+//! Which call of a bot answers which act of its users. Pure: the calls and the acts bring their own times.
+//!
+//! A call answers an open act by the first of these that says anything:
+//!
+//! 1. the callback query that it names: the tap of that id, and no other act;
+//! 2. the message that it replies to: the oldest open act that wrote or tapped that message, and no other act;
+//! 3. the message that it edits: the oldest open act that tapped that message, if there is one;
+//! 4. the user that it is shown to alone: the one open act of that user in that chat, and no other act;
+//! 5. the chat: its open acts in the order in which they began. In a private chat that is the one user's one act.
+//!
+//! A call that had begun before an act cannot answer it. A call that answers none is counted as unmatched: nobody
+//! waits for it, and it is not guessed to be an answer. So of two messages in answer to one act the first ends the
+//! act, and the second is unmatched unless another act of the chat is open by then.
+
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+use floodrig_stub::{BotCall, Done};
+
+/// The acts that wait for an answer.
+#[derive(Debug, Default)]
+pub struct Answers {
+    open: HashMap<u32, Open>,
+    by_query: HashMap<i64, u32>,
+    /// Oldest first.
+    by_chat: HashMap<i64, VecDeque<u32>>,
+    unmatched: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    done: Done,
+    chat: i64,
+    user: i64,
+}
+
+impl Answers {
+    /// An act of that user in that chat waits from now on; acts are opened in the order in which they began.
+    pub fn open(&mut self, done: Done, chat: i64, user: i64) {
+        self.open.insert(done.ticket, Open { done, chat, user });
+        self.by_query.extend(done.callback_query_id.map(|query| (query, done.ticket)));
+        self.by_chat.entry(chat).or_default().push_back(done.ticket);
+    }
+
+    /// The act that the call answers, which waits no longer. Without one the call is unmatched.
+    pub fn answer(&mut self, call: &BotCall) -> Option<u32> {
+        let ticket = self.matching(call);
+        match ticket {
+            Some(ticket) => self.close(ticket),
+            None => self.unmatched += 1,
+        }
+        ticket
+    }
+
+    /// An act waits no longer, whether it was answered or not.
+    pub fn close(&mut self, ticket: u32) {
+        let Some(Open { done, chat, .. }) = self.open.remove(&ticket) else { return };
+        if let Some(query) = done.callback_query_id {
+            self.by_query.remove(&query);
+        }
+        if let Some(waiting) = self.by_chat.get_mut(&chat) {
+            waiting.retain(|other| *other != ticket);
+            if waiting.is_empty() {
+                self.by_chat.remove(&chat);
+            }
+        }
+    }
+
+    /// Calls that answered nothing, so far.
+    pub fn unmatched(&self) -> u64 {
+        self.unmatched
+    }
+
+    fn matching(&self, call: &BotCall) -> Option<u32> {
+        if let Some(query) = call.callback_query_id {
+            let ticket = *self.by_query.get(&query)?;
+            return self.may_answer(call, ticket).then_some(ticket);
+        }
+        let chat = call.chat?;
+        if let Some(message) = call.reply_to {
+            return self.oldest(call, chat, |open| open.done.message_id == message);
+        }
+        let tapped = |open: &Open| open.done.callback_query_id.is_some() && Some(open.done.message_id) == call.edits;
+        if let Some(ticket) = self.oldest(call, chat, tapped) {
+            return Some(ticket);
+        }
+        match call.user {
+            Some(user) => self.oldest(call, chat, |open| open.user == user),
+            None => self.oldest(call, chat, |_| true),
+        }
+    }
+
+    fn oldest(&self, call: &BotCall, chat: i64, fits: impl Fn(&Open) -> bool) -> Option<u32> {
+        let mut waiting = self.by_chat.get(&chat)?.iter().copied();
+        waiting.find(|ticket| self.may_answer(call, *ticket) && fits(&self.open[ticket]))
+    }
+
+    fn may_answer(&self, call: &BotCall, ticket: u32) -> bool {
+        self.open.get(&ticket).is_some_and(|open| open.done.at <= call.begun)
+    }
+}
+
+#[cfg(test)]
+mod tests;

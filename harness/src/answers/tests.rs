@@ -1,0 +1,229 @@
+//! Both sides of every rule, and what holds whatever happens.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const GROUP: i64 = -100;
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// An act that wrote this message.
+fn wrote(ticket: u32, at: u64, message_id: i64) -> Done {
+    Done { ticket, at: ms(at), message_id, callback_query_id: None, taken: true }
+}
+
+/// An act that tapped a button of this message.
+fn tapped(ticket: u32, at: u64, message_id: i64, query: i64) -> Done {
+    Done { callback_query_id: Some(query), ..wrote(ticket, at, message_id) }
+}
+
+/// A call begun then, in this chat, that says nothing of whom it answers.
+fn call(begun: u64, chat: i64) -> BotCall {
+    BotCall {
+        begun: ms(begun),
+        at: ms(begun + 1),
+        chat: Some(chat),
+        user: None,
+        callback_query_id: None,
+        reply_to: None,
+        edits: None,
+    }
+}
+
+/// Two acts in one group: 1 wrote message 11, 2 tapped on message 12 by query 22.
+fn two() -> Answers {
+    let mut answers = Answers::default();
+    answers.open(wrote(1, 10, 11), GROUP, 71);
+    answers.open(tapped(2, 20, 12, 22), GROUP, 72);
+    answers
+}
+
+#[test]
+fn a_callback_query_is_answered_by_its_id_alone() {
+    let query = |id| BotCall { callback_query_id: Some(id), chat: None, ..call(30, GROUP) };
+    let mut answers = two();
+    assert_eq!(answers.answer(&query(23)), None, "no query of ours");
+    assert_eq!(answers.answer(&query(22)), Some(2));
+    assert_eq!(answers.answer(&query(22)), None, "it is answered already");
+    assert_eq!(answers.unmatched(), 2);
+}
+
+#[test]
+fn a_reply_answers_the_act_that_wrote_or_tapped_that_message_and_no_other() {
+    let reply = |to| BotCall { reply_to: Some(to), ..call(30, GROUP) };
+    let mut answers = two();
+    assert_eq!(answers.answer(&reply(13)), None, "nobody's message");
+    assert_eq!(answers.answer(&reply(12)), Some(2));
+    assert_eq!(answers.answer(&reply(11)), Some(1));
+    assert_eq!(answers.answer(&reply(11)), None);
+}
+
+#[test]
+fn an_edit_answers_a_tap_on_that_message_and_otherwise_the_chat_in_order() {
+    let edit = |of| BotCall { edits: Some(of), ..call(30, GROUP) };
+    let mut answers = two();
+    assert_eq!(answers.answer(&edit(12)), Some(2));
+    assert_eq!(answers.answer(&edit(12)), Some(1), "a board that shows what was written");
+    assert_eq!(answers.answer(&edit(12)), None);
+}
+
+#[test]
+fn a_call_shown_to_one_user_alone_answers_that_users_act_and_no_other() {
+    let shown_to = |user| BotCall { user: Some(user), ..call(30, GROUP) };
+    let mut answers = two();
+    assert_eq!(answers.answer(&shown_to(73)), None);
+    assert_eq!(answers.answer(&shown_to(72)), Some(2));
+}
+
+#[test]
+fn a_call_that_says_nothing_answers_the_one_open_act_of_its_chat_or_the_oldest() {
+    let mut answers = two();
+    answers.open(wrote(3, 25, 1), 73, 73);
+    assert_eq!(answers.answer(&call(30, 74)), None, "a chat where nobody waits");
+    assert_eq!(answers.answer(&call(30, 73)), Some(3));
+    assert_eq!(answers.answer(&call(30, 73)), None);
+    assert_eq!(answers.answer(&call(30, GROUP)), Some(1));
+    assert_eq!(answers.answer(&call(30, GROUP)), Some(2));
+}
+
+#[test]
+fn a_call_that_had_begun_before_the_act_is_no_answer_to_it() {
+    let mut answers = two();
+    assert_eq!(answers.answer(&call(9, GROUP)), None);
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(19, GROUP) }), None);
+    assert_eq!(answers.answer(&call(10, GROUP)), Some(1));
+}
+
+#[test]
+fn an_act_that_was_given_up_is_answered_by_nothing() {
+    let mut answers = two();
+    answers.close(1);
+    assert_eq!(answers.answer(&BotCall { reply_to: Some(11), ..call(30, GROUP) }), None);
+    assert_eq!(answers.answer(&call(30, GROUP)), Some(2));
+}
+
+/// What happens in a few chats: an act begins, a call comes, an act is given up.
+#[derive(Debug, Clone)]
+enum Happens {
+    Opens { chat: i64, user: i64, tap: bool },
+    Calls { chat: i64, names: Names, late: u64 },
+    GivesUp { nth: usize },
+}
+
+#[derive(Debug, Clone)]
+enum Names {
+    Nothing,
+    Query(i64),
+    Reply(i64),
+    Edit(i64),
+    User(i64),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let names = prop_oneof![
+        Just(Names::Nothing),
+        (0..40_i64).prop_map(Names::Query),
+        (0..40_i64).prop_map(Names::Reply),
+        (0..40_i64).prop_map(Names::Edit),
+        (0..4_i64).prop_map(Names::User),
+    ];
+    prop_oneof![
+        (0..3_i64, 0..4_i64, any::<bool>()).prop_map(|(chat, user, tap)| Happens::Opens { chat, user, tap }),
+        (0..3_i64, names, 0..3_u64).prop_map(|(chat, names, late)| Happens::Calls { chat, names, late }),
+        (0..40_usize).prop_map(|nth| Happens::GivesUp { nth }),
+    ]
+}
+
+/// Everything told to the room and everything it answered.
+#[derive(Debug, Default)]
+struct Story {
+    answers: Answers,
+    opened: Vec<(Done, i64, i64)>,
+    waiting: BTreeSet<u32>,
+    calls: u64,
+    answered: u64,
+}
+
+impl Story {
+    fn goes_on(&mut self, at: u64, what: &Happens) {
+        match what {
+            Happens::Opens { chat, user, tap } => {
+                let ticket = self.opened.len() as u32;
+                let id = i64::from(ticket);
+                let done = if *tap { tapped(ticket, at, id, id) } else { wrote(ticket, at, id) };
+                self.answers.open(done, *chat, *user);
+                self.opened.push((done, *chat, *user));
+                self.waiting.insert(ticket);
+            }
+            Happens::Calls { chat, names, late } => self.calls(at.saturating_sub(*late), *chat, names),
+            Happens::GivesUp { nth } => {
+                if let Some(ticket) = self.waiting.iter().nth(*nth).copied() {
+                    self.answers.close(ticket);
+                    self.waiting.remove(&ticket);
+                }
+            }
+        }
+    }
+
+    fn calls(&mut self, begun: u64, chat: i64, names: &Names) {
+        let plain = call(begun, chat);
+        let call = match *names {
+            Names::Nothing => plain,
+            Names::Query(id) => BotCall { callback_query_id: Some(id), ..plain },
+            Names::Reply(to) => BotCall { reply_to: Some(to), ..plain },
+            Names::Edit(of) => BotCall { edits: Some(of), ..plain },
+            Names::User(user) => BotCall { user: Some(user), ..plain },
+        };
+        self.calls += 1;
+        let Some(ticket) = self.answers.answer(&call) else { return self.nobody_was_left_out(&call, names) };
+        self.answered += 1;
+        let (done, of, user) = self.opened[ticket as usize];
+        assert!(self.waiting.remove(&ticket), "{ticket} was not waiting");
+        assert!(done.at <= call.begun, "{done:?} began after {call:?}");
+        match *names {
+            Names::Query(id) => assert_eq!(done.callback_query_id, Some(id)),
+            Names::Reply(to) => assert_eq!((of, done.message_id), (chat, to)),
+            Names::User(named) => assert_eq!((of, user), (chat, named)),
+            Names::Nothing => assert_eq!(ticket, self.oldest_before(&call, ticket)),
+            Names::Edit(_) => assert_eq!(of, chat),
+        }
+    }
+
+    /// Of the acts of that chat that the call could answer, no older one waits.
+    fn oldest_before(&self, call: &BotCall, answered: u32) -> u32 {
+        let here = |ticket: &&u32| {
+            let (done, chat, _) = self.opened[**ticket as usize];
+            Some(chat) == call.chat && done.at <= call.begun
+        };
+        self.waiting.iter().find(here).map_or(answered, |oldest| answered.min(*oldest))
+    }
+
+    /// A call that names nobody is unmatched only where nobody waits.
+    fn nobody_was_left_out(&self, call: &BotCall, names: &Names) {
+        if matches!(names, Names::Nothing | Names::Edit(_)) {
+            assert_eq!(self.oldest_before(call, u32::MAX), u32::MAX, "{call:?} answered nobody");
+        }
+    }
+}
+
+proptest! {
+    /// Each call answers one act at most, each act is answered once at most, and never against the rules.
+    #[test]
+    fn whatever_happens_nothing_is_guessed_and_nobody_is_left_out(all in prop::collection::vec(happens(), 0..60)) {
+        let mut story = Story::default();
+        for (at, what) in (5..).zip(&all) {
+            story.goes_on(at, what);
+        }
+        prop_assert_eq!(story.answers.unmatched(), story.calls - story.answered);
+        prop_assert_eq!(story.answers.open.keys().copied().collect::<BTreeSet<_>>(), story.waiting);
+        let by_chat: usize = story.answers.by_chat.values().map(VecDeque::len).sum();
+        prop_assert_eq!(by_chat, story.answers.open.len(), "what is over takes no memory");
+        prop_assert!(story.answers.by_query.len() <= story.answers.open.len());
+    }
+}
