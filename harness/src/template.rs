@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Write};
 use percent_encoding::utf8_percent_encode;
 
 use crate::init_data::URI_COMPONENT;
-use crate::plan::{Arrival, Marker, Player, word};
+use crate::plan::{Arrival, Marker, Player, draw, word};
 use crate::scenario::{Piece, Slot, Template};
 
 /// What placeholders stand for, as far as it is known where a template is filled.
@@ -76,6 +76,10 @@ fn write_slot(slot: &Slot, values: &Values<'_>, to: &mut Escaping<'_>) -> Option
         Slot::Word => to.value(values.act?.word()),
         Slot::Nth => to.value(values.act?.arrival.nth),
         Slot::Marker => to.value(Marker::of(values.act?.arrival)),
+        Slot::Drawn(drawn) => {
+            let Act { seed, arrival } = values.act?;
+            draw(seed, arrival, drawn, to).expect("writing to a string never fails");
+        }
         Slot::Captured(name) => to.value(values.captured?.get(name)?),
     }
     Some(())
@@ -119,6 +123,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::scenario::{Draw, Pool};
 
     const ARRIVAL: Arrival = Arrival { at: Duration::ZERO, player: 1, visit: 2, act: 3, nth: 4 };
 
@@ -168,6 +173,7 @@ mod tests {
             (Slot::Nth, "4".to_owned()),
             (Slot::Marker, Marker::of(&ARRIVAL).to_string()),
             (Slot::Captured("version".into()), "12".to_owned()),
+            (Slot::Drawn(Draw { salt: 1, pool: Pool::Number(5..=5) }), "5".to_owned()),
         ];
         for (slot, expected) in table {
             assert_eq!(filled(slot.clone(), &values, Escape::None), Some(expected), "{slot:?}");

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::recording::{
     ActInterval, CallInterval, Cores, DeliveryInterval, Ending, EndingKind, Event, EventKind, FORMAT, Header, How,
-    Interval, Logs, Machine, Message, MethodCounts, Observations, Outcome, PidVital, Probed, Row, Sample, Seal, Stall,
-    Versions, Vital,
+    Interval, Logs, Machine, Message, MethodCounts, Observations, Outcome, PidVital, Probed, Row, Sample, Seal, Stack,
+    Stall, Versions, Vital,
 };
 use crate::summary::{Summary, summarise};
 use crate::{Budgets, Latency, Timeline};
@@ -133,13 +133,14 @@ fn vital(tick: u64) -> Vital {
         hwm_bytes: (21 + tick / 10) * MIB,
         cpu_us: tick * 30_000,
         threads: 3,
-        handles: 25,
+        handles: Some(25),
     };
     Vital {
         at_us: LOAD_FROM_US + tick * 100_000,
         pids: vec![pid],
         listen_queue: Some(tick % 3),
         probe_delay_us: Some(1_500),
+        stalling_us: None,
         rig_core_busy: Some(0.25),
         steal: Some(0.01),
         rig_cpu_us: Some(tick * 10_000),
@@ -222,7 +223,8 @@ pub(crate) fn one_row_of_each_kind() -> Vec<Row> {
         Row::Interval(interval(0)),
         Row::Exemplar(sample(1, Duration::from_millis(700), Outcome::Status(503))),
         Row::Vital(vital(1)),
-        Row::Stall(Stall { from_us: 1, len_us: 60_000 }),
+        Row::Stack(Stack { at_us: 1, pid: 7, frames: vec!["draw (board.js:12)".to_owned()] }),
+        Row::Stall(Stall { from_us: 1, len_us: 60_000, ..Stall::default() }),
         Row::Probed(Probed { longest_delay_us: Some(45_000) }),
         Row::Calls(calls(1)),
         Row::Deliveries(deliveries(1)),

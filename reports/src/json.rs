@@ -106,7 +106,7 @@ mod tests {
         has_keys(file, "acts rig system telegram deliveries observations");
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
-        has_keys(act, "planned ok outcomes late_connect unserved amplification ok_per_second");
+        has_keys(act, "planned ok outcomes late_connect unserved left requests amplification ok_per_second");
         for series in ["response_us", "service_us", "blocked_us", "failed_response_us"] {
             has_keys(&act[series], quantiles);
         }
@@ -122,6 +122,7 @@ mod tests {
             &file["telegram"],
             "peak_uploads_at_once worst_second_sends worst_minute_group_sends unmodelled unmatched",
         );
+        has_keys(&file["telegram"], "throttled_by");
         has_keys(&file["deliveries"], "expected delivered late lost duplicated latency_us staleness_ms");
         has_keys(&file["deliveries"]["staleness_ms"], "p50 p99 max");
         has_keys(&file["observations"], "heartbeat black_box proc listen_queue tcp_info cgroup outbound");

@@ -17,6 +17,7 @@ pub fn markdown(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> S
         reasons(verdict),
         findings.concat(),
         format!("\n## How it was measured\n\n{}", bullets(&how_measured(&summary.header))),
+        lines("Telegram's ceilings, as modelled", &summary.header.how.ceilings),
         tables.concat(),
         lines("Commonest error lines", &summary.system.commonest_errors()),
         lines("Last lines on the system's stderr", summary.system.last_words()),
@@ -111,6 +112,8 @@ mod tests {
     fn a_run_that_broke_a_budget() {
         let mut summary = fixture::summary();
         summary.telegram.throttled = 213;
+        summary.telegram.unmodelled = [("getUserGifts".to_owned(), 2)].into();
+        summary.telegram.throttled_by = [("bot".to_owned(), 13), ("group".to_owned(), 200)].into();
         let verdict = judge(&summary, &summary.header.budgets);
         insta::assert_snapshot!(markdown(&summary, &verdict, &[stampede()]));
     }

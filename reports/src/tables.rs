@@ -1,5 +1,7 @@
 //! The numbers of a run as tables of text, for every renderer that shows tables: so all show the same.
 
+use std::collections::BTreeMap;
+
 use crate::Value;
 use crate::compare::Comparison;
 use crate::summary::{Act, Summary};
@@ -52,8 +54,11 @@ pub fn budgets(summary: &Summary) -> Table {
 /// All key figures, budgets left out.
 pub fn figures(summary: &Summary) -> Vec<Table> {
     let failures = failures(summary);
-    let tables = [acts(summary), failures, system(summary), telegram(summary), deliveries(summary), rig(summary)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
+    let telegram = [telegram(summary), throttled_by, unmodelled];
+    let before = [acts(summary), failures, retries(summary), system(summary)];
+    let tables = before.into_iter().chain(telegram).chain([deliveries(summary), rig(summary)]);
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// A comparison, series by series.
@@ -109,10 +114,23 @@ pub(crate) fn failures(summary: &Summary) -> Table {
     Table::new("What did not succeed", &["act", "outcome", "acts"], rows)
 }
 
+/// Acts that were tried again: on a kept connection that had ended, or because their players are impatient.
+pub(crate) fn retries(summary: &Summary) -> Table {
+    let row = |(name, act): (&String, &Act)| {
+        let values = [Value::Count(act.planned), Value::Count(act.requests), Value::number(act.amplification)];
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    let tried_again = in_order(summary).filter(|(_, act)| act.was_tried_again());
+    let head = ["act", "planned", "requests", "requests per planned act"];
+    Table::new("Acts that were tried again", &head, tried_again.map(row).collect())
+}
+
 pub(crate) fn system(summary: &Summary) -> Table {
     let system = &summary.system;
     let seconds = system.cpu_seconds.map(|seconds| seconds * 1e3);
     let ready = system.ready_after_ms.map(|ms| ms as f64);
+    let by_process = stalls_by_process(system);
+    let stacks = stall_stacks(summary);
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
@@ -126,8 +144,31 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
+    values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
+    values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
+    values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
+}
+
+/// Where the loop was, innermost first, for the first stalls that were caught at it.
+fn stall_stacks(summary: &Summary) -> Vec<(String, String)> {
+    let line = |stack: &crate::recording::Stack| {
+        let at_s = (stack.at_us as f64 - summary.header.load_us.0 as f64) / 1e6;
+        (format!("stalled at {at_s:.1} s (pid {}) in", stack.pid), stack.frames.join(" < "))
+    };
+    summary.system.stall_stacks.iter().map(line).collect()
+}
+
+/// What each process's own loop did while it stalled, a line for each kind.
+fn stalls_by_process(system: &crate::summary::System) -> Vec<(String, String)> {
+    let line = |stalls: &crate::summary::ProcessStalls| {
+        let kind = stalls.kind.map_or_else(|| "of an unknown kind".to_owned(), |kind| kind.to_string());
+        let died = if stalls.died { "; it died in the last" } else { "" };
+        let (count, longest) = (Value::Count(stalls.count), Value::millis(Some(stalls.max_ms)));
+        (format!("stalls of {} (pid {})", stalls.name, stalls.pid), format!("{count} {kind}, longest {longest}{died}"))
+    };
+    system.stalls_by_process.iter().map(line).collect()
 }
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
@@ -157,6 +198,20 @@ pub(crate) fn telegram(summary: &Summary) -> Table {
     let unmatched = telegram.unmatched.map(|calls| Value::Count(calls).to_string());
     values.extend(unmatched.map(|calls| ("calls that answered no act", calls)));
     Table::of_values("Telegram", &values)
+}
+
+/// Only the rules that were broken.
+pub(crate) fn throttled_by(summary: &Summary) -> Table {
+    Table::new("429s by the rule that was broken", &["rule", "calls"], counted(&summary.telegram.throttled_by))
+}
+
+/// Real methods that the stub does not model.
+pub(crate) fn unmodelled(summary: &Summary) -> Table {
+    Table::new("Answered by their declared type alone", &["method", "calls"], counted(&summary.telegram.unmodelled))
+}
+
+fn counted(counts: &BTreeMap<String, u64>) -> Vec<Vec<String>> {
+    counts.iter().map(|(name, count)| vec![name.clone(), Value::Count(*count).to_string()]).collect()
 }
 
 pub(crate) fn deliveries(summary: &Summary) -> Table {

@@ -19,6 +19,7 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
     page += &reasons(verdict);
     page += &list_of(findings);
     page += &section("How it was measured", &how_measured(&summary.header));
+    page += &section("Telegram's ceilings, as modelled", &summary.header.how.ceilings);
     let tables = std::iter::once(tables::budgets(summary)).chain(tables::figures(summary));
     for table in tables.filter(|table| !table.rows.is_empty()) {
         page += &drawn(&table);

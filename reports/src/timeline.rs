@@ -44,7 +44,8 @@ pub struct VitalPoint {
     pub rss_bytes: u64,
     /// Cores busy since the last tick.
     pub cpu: f64,
-    pub handles: u64,
+    /// Nothing: those of some process could not be counted.
+    pub handles: Option<u64>,
     pub threads: u64,
     pub probe_delay_ms: Option<f64>,
     pub listen_queue: Option<u64>,

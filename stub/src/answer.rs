@@ -68,13 +68,15 @@ pub(crate) struct Refusal {
     pub(crate) description: Cow<'static, str>,
     pub(crate) retry_after: Option<u32>,
     pub(crate) migrate_to_chat_id: Option<i64>,
+    /// What refused it, of a 429; it is not told to the bot.
+    pub(crate) rule: Option<Cow<'static, str>>,
 }
 
 impl Refusal {
     pub(crate) const CONFLICT: u16 = 409;
 
     fn new(code: u16, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, description: description.into(), retry_after: None, migrate_to_chat_id: None }
+        Self { code, description: description.into(), retry_after: None, migrate_to_chat_id: None, rule: None }
     }
 
     /// 400; the prefix is added.
@@ -103,6 +105,11 @@ impl Refusal {
     pub(crate) fn too_many(retry_after: u32) -> Self {
         let description = format!("Too Many Requests: retry after {retry_after}");
         Self { retry_after: Some(retry_after), ..Self::new(429, description) }
+    }
+
+    /// The same, and which rule it was.
+    pub(crate) fn too_many_by(retry_after: u32, rule: impl Into<Cow<'static, str>>) -> Self {
+        Self { rule: Some(rule.into()), ..Self::too_many(retry_after) }
     }
 
     /// The group is a supergroup now.
@@ -154,7 +161,7 @@ pub(crate) fn body(answer: Result<Done, &Refusal>) -> Vec<u8> {
 }
 
 fn refused(refusal: &Refusal) -> String {
-    let Refusal { code, description, retry_after, migrate_to_chat_id } = refusal;
+    let Refusal { code, description, retry_after, migrate_to_chat_id, rule: _ } = refusal;
     let description = Json::of(description);
     let description = description.as_str();
     let retry_after = retry_after.map(|seconds| format!("\"retry_after\":{seconds}"));

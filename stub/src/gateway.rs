@@ -3,8 +3,10 @@
 //! The numbers were read in its source (<https://github.com/tdlib/telegram-bot-api>, `Client.cpp` and
 //! `ClientManager.cpp`). What is shed is held for [`HOLD`] and then told to come back in [`RETRY_AFTER`] seconds.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
+
+use crate::ids::ById;
 
 /// How long a call that is shed is left without an answer.
 pub(crate) const HOLD: Duration = Duration::from_secs(3);
@@ -47,11 +49,13 @@ pub(crate) struct Shed;
 /// Everything under way.
 #[derive(Debug, Default)]
 pub(crate) struct Gateway {
-    bots: HashMap<i64, Bot>,
-    unsent: HashMap<(i64, i64), u32>,
-    /// When the last upload of exactly that size went on.
-    paced: HashMap<(i64, u64), Duration>,
+    bots: ById<i64, Bot>,
+    unsent: ById<(i64, i64), u32>,
+    paced: Paced,
 }
+
+/// When the last upload of a bot of exactly that size went on.
+type Paced = ById<(i64, u64), Duration>;
 
 #[derive(Debug)]
 struct Bot {
@@ -75,16 +79,22 @@ impl Gateway {
     /// [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, now: Duration, coming: Coming) -> Result<Duration, Shed> {
         let bot = self.bots.entry(coming.bot).or_insert_with(|| Bot::started(now));
-        if bot.is_full(now, coming.upload) || self.is_chat_full(&coming) {
+        if bot.is_full(now, coming.upload) {
             return Err(Shed);
         }
-        let goes_on = self.pace(now, &coming)?;
-        let bot = self.bots.get_mut(&coming.bot).expect("it was just met");
+        let unsent = coming.sends.map(|(chat, _)| self.unsent.entry((coming.bot, chat)));
+        let messages = coming.sends.map_or(0, |(_, messages)| messages);
+        if let Some(Entry::Occupied(unsent)) = &unsent
+            && unsent.get() + messages > MOST_UNSENT
+        {
+            return Err(Shed);
+        }
+        let goes_on = pace(&mut self.paced, now, &coming)?;
         bot.calls += 1;
         bot.uploads += u32::from(coming.upload.is_some());
         bot.upload_bytes += coming.upload.unwrap_or(0);
-        if let Some((chat, messages)) = coming.sends {
-            *self.unsent.entry((coming.bot, chat)).or_default() += messages;
+        if let Some(unsent) = unsent {
+            *unsent.or_default() += messages;
         }
         Ok(goes_on)
     }
@@ -97,10 +107,10 @@ impl Gateway {
             bot.upload_bytes -= gone.upload.unwrap_or(0);
         }
         let Some((chat, messages)) = gone.sends else { return };
-        if let Some(unsent) = self.unsent.get_mut(&(gone.bot, chat)) {
-            *unsent -= messages;
-            if *unsent == 0 {
-                self.unsent.remove(&(gone.bot, chat));
+        if let Entry::Occupied(mut unsent) = self.unsent.entry((gone.bot, chat)) {
+            *unsent.get_mut() -= messages;
+            if *unsent.get() == 0 {
+                unsent.remove();
             }
         }
     }
@@ -109,34 +119,24 @@ impl Gateway {
     pub(crate) fn note_update(&mut self, now: Duration, bot: i64) {
         self.bots.entry(bot).or_insert_with(|| Bot::started(now)).updates.note(now);
     }
+}
 
-    fn is_chat_full(&self, coming: &Coming) -> bool {
-        coming.sends.is_some_and(|(chat, messages)| {
-            self.unsent.get(&(coming.bot, chat)).is_some_and(|unsent| unsent + messages > MOST_UNSENT)
-        })
+/// Uploads of exactly the same size go on one after the other; refused ones leave no trace.
+fn pace(paced: &mut Paced, now: Duration, coming: &Coming) -> Result<Duration, Shed> {
+    let Some(size) = coming.upload.filter(|size| *size > PACED_FROM) else { return Ok(now) };
+    if paced.len() >= SWEEP_FROM {
+        paced.retain(|_, last| *last + PACING_BURST > now);
     }
-
-    /// Uploads of exactly the same size go on one after the other; refused ones leave no trace.
-    fn pace(&mut self, now: Duration, coming: &Coming) -> Result<Duration, Shed> {
-        let Some(size) = coming.upload.filter(|size| *size > PACED_FROM) else { return Ok(now) };
-        self.sweep(now);
-        let apart = Duration::from_nanos(size.saturating_mul(100))
-            .clamp(Duration::from_millis(200), Duration::from_millis(900));
-        // The first one of a size finds the pause before it as long as any.
-        let earned = now.saturating_sub(PACING_BURST);
-        let last = self.paced.get(&(coming.bot, size)).map_or(earned, |last| (*last + apart).max(earned));
-        if last > now + LONGEST_PACING {
-            return Err(Shed);
-        }
-        self.paced.insert((coming.bot, size), last);
-        Ok(last.max(now))
+    let apart =
+        Duration::from_nanos(size.saturating_mul(100)).clamp(Duration::from_millis(200), Duration::from_millis(900));
+    // The first one of a size finds the pause before it as long as any.
+    let earned = now.saturating_sub(PACING_BURST);
+    let last = paced.get(&(coming.bot, size)).map_or(earned, |last| (*last + apart).max(earned));
+    if last > now + LONGEST_PACING {
+        return Err(Shed);
     }
-
-    fn sweep(&mut self, now: Duration) {
-        if self.paced.len() >= SWEEP_FROM {
-            self.paced.retain(|_, last| *last + PACING_BURST > now);
-        }
-    }
+    paced.insert((coming.bot, size), last);
+    Ok(last.max(now))
 }
 
 impl Bot {

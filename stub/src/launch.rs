@@ -10,9 +10,10 @@ use ed25519_dalek::{Signer, SigningKey};
 use hmac::{Hmac, KeyInit, Mac};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::Sha256;
 
-use crate::world::{Chat, ChatKind};
+use crate::world::{ChatKind, Directory};
 
 /// The seed of the Ed25519 key; it proves nothing. Its public half is in this crate's README.
 const SEED: [u8; 32] = [
@@ -57,6 +58,7 @@ pub struct Opening {
 pub(crate) struct Drawn<'a> {
     pub(crate) query_id: &'a str,
     pub(crate) date: i64,
+    pub(crate) people: &'a Directory,
 }
 
 type Field = (&'static str, String);
@@ -91,13 +93,13 @@ fn init_data(token: &str, opening: &Opening, drawn: Drawn<'_>) -> String {
 
 /// The fields in the order of real clients.
 fn fields(opening: &Opening, drawn: Drawn<'_>) -> Vec<Field> {
-    let chat = Chat::of(opening.chat_id.unwrap_or(opening.user_id));
+    let chat = drawn.people.chat(opening.chat_id.unwrap_or(opening.user_id));
     let by_link = opening.start_param.is_some() || chat.kind != ChatKind::Private;
     let mut fields = Vec::new();
     if !by_link {
         fields.push(("query_id", drawn.query_id.to_owned()));
     }
-    fields.push(("user", user(opening.user_id)));
+    fields.push(("user", user(opening.user_id, drawn.people)));
     if by_link {
         fields.push(("chat_instance", chat.id.to_string()));
         fields.push(("chat_type", kind(chat.kind).to_owned()));
@@ -108,11 +110,23 @@ fn fields(opening: &Opening, drawn: Drawn<'_>) -> Vec<Field> {
 }
 
 /// Telegram escapes the slashes, which catches whoever hashes what they have parsed and written anew.
-fn user(id: i64) -> String {
+fn user(id: i64, people: &Directory) -> String {
+    let described = people.user(id);
+    let name = described.map_or_else(|| format!("User {id}"), |user| user.name.clone());
+    let last_name = described.and_then(|user| user.last_name.clone()).unwrap_or_default();
+    let language = described.and_then(|user| user.language.clone()).unwrap_or_else(|| "en".to_owned());
+    let username = described.and_then(|user| user.username.as_deref());
+    let username = username.map(|name| format!(r#","username":{}"#, quoted(name))).unwrap_or_default();
+    let premium = if described.is_some_and(|user| user.premium) { r#","is_premium":true"# } else { "" };
     let photo = format!(r"https:\/\/t.me\/i\/userpic\/320\/stub_{id}.svg");
+    let (name, last_name, language) = (quoted(&name), quoted(&last_name), quoted(&language));
     format!(
-        r#"{{"id":{id},"first_name":"User {id}","last_name":"","language_code":"en","allows_write_to_pm":true,"photo_url":"{photo}"}}"#
+        r#"{{"id":{id},"first_name":{name},"last_name":{last_name}{username},"language_code":{language}{premium},"allows_write_to_pm":true,"photo_url":"{photo}"}}"#
     )
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('/', r"\/")
 }
 
 fn kind(kind: ChatKind) -> &'static str {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
@@ -18,17 +18,23 @@ use crate::faults::Fault;
 use crate::journal::{CallCounts, Sighting};
 use crate::launch::Opening;
 use crate::limits::Limits;
-use crate::server::{self, Shared};
+use crate::records::CallRecord;
+use crate::server::{self, Door, Shared};
 use crate::users::UserAction;
 use crate::users::crowd::{self, Crowd, Listener};
 use crate::users::keyboards::Keyboards;
+use crate::world::Directory;
+use crate::world::described::Described;
 use crate::{catalogue, token};
 
 /// A running stub. Dropping it stops it.
 pub struct Stub {
     shared: Arc<Shared>,
     ceilings: Vec<String>,
-    address: SocketAddr,
+    url: String,
+    /// Uploads are read no faster than a rate allows.
+    is_slow: bool,
+    doors: Sender<Door>,
     thread: Option<JoinHandle<()>>,
     thread_id: Option<u32>,
     stop: watch::Sender<bool>,
@@ -70,20 +76,22 @@ pub enum NotPushed {
 const SLOW_BUFFER: usize = 64 << 10;
 /// A packet of 1500 bytes without its IPv4 and TCP heads.
 const ETHERNET_SEGMENT: u32 = 1460;
+/// Listeners that wait to be taken; each is taken at once.
+const MOST_DOORS: usize = 16;
 /// How long the thread may take to end.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
 
 /// Starts a stub on a socket that listens already; times are told as durations since `epoch`.
 ///
-/// It runs on one thread of its own, which inherits the caller's affinity.
-pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -> io::Result<Stub> {
-    listener.set_nonblocking(true)?;
-    if limits.upload_bytes_per_second.is_some() || limits.upload_bytes_per_second_in_all.is_some() {
-        buffer_like_a_network(&listener)?;
-    }
-    let address = listener.local_addr()?;
+/// It runs on one thread of its own, which inherits the caller's affinity. A plain listener is a door; one with a
+/// certificate is made by [`Door::tls`].
+pub fn start(limits: Limits, door: impl Into<Door>, epoch: Instant, seed: u64) -> io::Result<Stub> {
+    let door = door.into();
+    let url = door.url()?;
     let ceilings = limits.describe();
+    let is_slow = limits.upload_bytes_per_second.is_some() || limits.upload_bytes_per_second_in_all.is_some();
     let shared = Arc::new(Shared::new(Clock::since(epoch), limits, seed));
+    let (doors, opened) = tokio::sync::mpsc::channel(MOST_DOORS);
     let (stop, stopped) = watch::channel(false);
     let (tell_id, id) = mpsc::sync_channel(1);
     let (tell_end, ended) = mpsc::sync_channel(1);
@@ -93,22 +101,20 @@ pub fn start(limits: Limits, listener: TcpListener, epoch: Instant, seed: u64) -
     let thread = std::thread::Builder::new().name("stub".to_owned()).spawn(move || {
         // Nobody but the one who started it listens here, and only once.
         let _ = tell_id.send(own_thread_id());
-        runtime.block_on(async {
-            if let Ok(listener) = tokio::net::TcpListener::from_std(listener) {
-                server::serve(served, listener, stopped).await;
-            }
-        });
+        runtime.block_on(server::serve(served, opened, stopped));
         drop(runtime);
         let _ = tell_end.send(());
     })?;
     let thread_id = id.recv().ok().flatten();
     let (thread, ended) = (Some(thread), Mutex::new(ended));
-    Ok(Stub { shared, ceilings, address, thread, thread_id, stop, runtime: handle, ended })
+    let stub = Stub { shared, ceilings, url, is_slow, doors, thread, thread_id, stop, runtime: handle, ended };
+    stub.open(door)?;
+    Ok(stub)
 }
 
 /// Over loopback's segments of 64 KiB both kernels would swallow megabytes of a slow upload before its sender
 /// felt anything. With the segments of an Ethernet both sides buffer what they would buffer for Telegram.
-fn buffer_like_a_network(listener: &TcpListener) -> io::Result<()> {
+fn buffer_like_a_network(listener: &std::net::TcpListener) -> io::Result<()> {
     let socket = socket2::SockRef::from(listener);
     socket.set_recv_buffer_size(SLOW_BUFFER)?;
     socket.set_tcp_mss(ETHERNET_SEGMENT)
@@ -117,7 +123,25 @@ fn buffer_like_a_network(listener: &TcpListener) -> io::Result<()> {
 impl Stub {
     /// The root that a bot's client has to be given in place of `https://api.telegram.org`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
+    }
+
+    /// Takes connections from one more listener, until the stub ends.
+    pub fn open(&self, door: impl Into<Door>) -> io::Result<()> {
+        let door = door.into();
+        door.listener.set_nonblocking(true)?;
+        if self.is_slow {
+            buffer_like_a_network(&door.listener)?;
+        }
+        if let Some(leaf) = &door.leaf {
+            self.shared.trust(leaf.authority.clone());
+        }
+        self.doors.try_send(door).map_err(|_| io::Error::other("the stub takes no more listeners"))
+    }
+
+    /// How long ago its epoch was.
+    pub fn age(&self) -> Duration {
+        self.shared.clock.now()
     }
 
     /// The ceilings in words, for a report.
@@ -130,9 +154,26 @@ impl Stub {
         self.shared.telegram().take_interval()
     }
 
+    /// Describes the world, before the first call comes: names, members and rights. Whether an unknown chat is
+    /// there is for [`Limits::unknown_chats`] to say.
+    pub fn describe(&self, described: Described) {
+        self.shared.telegram().world.people = Arc::new(Directory::of(described));
+    }
+
     /// Sends every accepted text or caption there. A full channel drops and counts.
     pub fn watch(&self, to: SyncSender<Sighting>) {
         self.shared.telegram().journal.watch(to);
+    }
+
+    /// Sends a record of every call there once it is answered; a full channel drops and counts. False when
+    /// somebody takes them already. The channel ends when the stub does.
+    pub fn record(&self, to: SyncSender<CallRecord>) -> bool {
+        self.shared.records.send_to(to)
+    }
+
+    /// Records that were dropped because nobody took them in time.
+    pub fn records_dropped(&self) -> u64 {
+        self.shared.records.dropped()
     }
 
     /// Hands an update to a bot, by long poll or webhook; `kind` is a field of `Update`, `update` its value.
@@ -233,7 +274,7 @@ impl Stub {
 
 impl fmt::Debug for Stub {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.debug_struct("Stub").field("address", &self.address).finish_non_exhaustive()
+        to.debug_struct("Stub").field("url", &self.url).finish_non_exhaustive()
     }
 }
 

@@ -13,9 +13,10 @@ use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
-use crate::throttle::{Lines, Throttle};
+use crate::throttle::{Lines, SlowChats, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
+use crate::users::checkout::Checkouts;
 use crate::users::crowd::Listener;
 use crate::users::keyboards::Keyboards;
 use crate::world::{Found, Shown, World};
@@ -26,11 +27,13 @@ pub(crate) struct Telegram {
     pub(crate) limits: Limits,
     pub(crate) world: World,
     pub(crate) throttle: Throttle,
+    pub(crate) slow: SlowChats,
     pub(crate) lines: Lines,
     pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
     pub(crate) journal: Journal,
     pub(crate) faults: Faults,
+    pub(crate) checkouts: Checkouts,
     /// Who plays the users of a bot, if anybody does.
     pub(crate) listener: Option<Listener>,
     /// Kept from the first time on that somebody does.
@@ -61,6 +64,8 @@ pub(crate) enum Attempt {
 
 /// The first id of a bot's updates is drawn from here (`TQueue.cpp` of <https://github.com/tdlib/td>).
 const FIRST_UPDATE_ID: std::ops::RangeInclusive<i64> = 2_000_001..=1_000_000_000;
+/// What is said to have refused an upload that found no slot.
+const NO_SLOT: &str = "uploads at once";
 /// How many messages one read of what was sent shows.
 const MOST_SHOWN: usize = 1000;
 
@@ -69,12 +74,14 @@ impl Telegram {
         Self {
             world: World::new(),
             throttle: Throttle::new(&limits),
+            slow: SlowChats::default(),
             lines: Lines::default(),
             gateway: Gateway::default(),
             uploads: Uploads::new(&limits),
             inboxes: Inboxes::default(),
             journal: Journal::default(),
             faults: Faults::default(),
+            checkouts: Checkouts::new(),
             listener: None,
             keyboards: None,
             is_asked_for_updates: false,
@@ -98,10 +105,11 @@ impl Telegram {
         Attempt::Answered(answer)
     }
 
-    /// Counts a call that was refused before it was tried.
-    pub(crate) fn throttled(&mut self, call: &Call, now: Duration, by: &str) {
+    /// Refuses a call before it is tried, and counts it.
+    pub(crate) fn throttled(&mut self, call: &Call, now: Duration, retry_after: u32, by: &'static str) -> Refusal {
         self.journal.throttled_by(by);
         self.journal.answered(now, call.method, 429);
+        Refusal::too_many_by(retry_after, by)
     }
 
     /// Answers a getUpdates or parks it.
@@ -134,9 +142,9 @@ impl Telegram {
     pub(crate) fn sent(&mut self, bot: i64, cursor: u64) -> Vec<(u64, Value)> {
         let sent: Vec<Sent> = self.journal.sent_since(bot, cursor).take(MOST_SHOWN).copied().collect();
         let shown = sent.into_iter().map(|sent| {
-            let chat = self.world.chat(sent.chat);
+            let (chat, people) = (self.world.chat(sent.chat), self.world.people.clone());
             let message = match self.world.find(bot, &chat, sent.message) {
-                Found::Message(message) => json!(Shown { message, chat: &chat, reply_to: None }),
+                Found::Message(message) => json!(Shown { people: &people, message, chat: &chat, reply_to: None }),
                 Found::Forgotten | Found::Nowhere => json!({ "message_id": sent.message, "chat": chat }),
             };
             (sent.cursor, message)
@@ -154,6 +162,7 @@ impl Telegram {
     pub(crate) fn push_update(&mut self, now: Duration, bot: i64, kind: &'static str, update: &Value) -> Option<i64> {
         self.meet(bot);
         self.gateway.note_update(now, bot);
+        methods::note_query(&mut self.world.facts, bot, kind, update);
         self.inboxes.push(now, bot, kind, update)
     }
 
@@ -174,9 +183,9 @@ impl Telegram {
     /// Takes a slot for an upload.
     pub(crate) fn begin_upload(&mut self, bot: i64) -> Result<(), Refusal> {
         if self.uploads.begin(bot) == Err(NoSlot) {
-            self.journal.throttled_by("uploads at once");
+            self.journal.throttled_by(NO_SLOT);
             let wait = self.draw(|limits| limits.upload_retry_after.clone());
-            return Err(Refusal::too_many(wait.as_secs().max(1) as u32));
+            return Err(Refusal::too_many_by(wait.as_secs().max(1) as u32, NO_SLOT));
         }
         self.journal.upload_begun();
         Ok(())

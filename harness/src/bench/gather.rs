@@ -49,6 +49,7 @@ impl Gathering {
                     | Row::Header(_)
                     | Row::Vital(_)
                     | Row::Stall(_)
+                    | Row::Stack(_)
                     | Row::Probed(_)
                     | Row::Calls(_)
                     | Row::Deliveries(_)

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Exit;
 use super::errands::read_one;
 use crate::plan::{Arrival, Plan, plan};
-use crate::scenario::Scenario;
+use crate::scenario::{Arrivals, Arrive, Scenario};
 
 /// Print what would be sent, and when, without starting anything.
 #[derive(Debug, clap::Args)]
@@ -46,6 +46,9 @@ fn print(scenario: &Scenario, plan: &Plan, out: &mut impl Write) -> io::Result<(
     writeln!(out, "# scenario {}{variant} seed {}", scenario.name, scenario.seed)?;
     writeln!(out, "# digest {}", hex::encode(plan.digest))?;
     writeln!(out, "# players {} visits {} acts {}", plan.players.len(), plan.visits.len(), plan.arrivals.len())?;
+    for (whose, arrive) in arrivals(scenario) {
+        writeln!(out, "# arrivals of {whose}: {}", in_words(arrive))?;
+    }
     for (act, spec) in (0..).zip(&plan.acts) {
         let times = plan.arrivals.iter().filter(|arrival| arrival.act == act).count();
         writeln!(out, "# act {} {times}", spec.name)?;
@@ -56,6 +59,31 @@ fn print(scenario: &Scenario, plan: &Plan, out: &mut impl Write) -> io::Result<(
     }
     writeln!(out, "at_us\tplayer\tact\tnth")?;
     plan.arrivals.iter().try_for_each(|arrival| print_arrival(plan, arrival, out))
+}
+
+/// The crowd's and every journey's own.
+fn arrivals(scenario: &Scenario) -> impl Iterator<Item = (&str, &Arrive)> {
+    let of_journeys = scenario.journeys.iter().filter_map(|journey| match &journey.arrive {
+        Arrivals::Own(arrive) => Some((journey.name.as_str(), arrive)),
+        Arrivals::Shared { .. } => None,
+    });
+    scenario.crowd.arrive.iter().map(|arrive| ("the crowd", arrive)).chain(of_journeys)
+}
+
+fn in_words(arrive: &Arrive) -> String {
+    let over = humantime::format_duration(arrive.over());
+    match arrive {
+        Arrive::Burst { .. } => format!("everyone once within {over}"),
+        Arrive::Constant { rate, .. } => format!("{rate} a second for {over}"),
+        Arrive::Poisson { rate, .. } => format!("poisson, {rate} a second for {over}"),
+        Arrive::Ramp { from, to, .. } => format!("from {from} to {to} a second over {over}"),
+        Arrive::Steps { rates, each } => {
+            format!("{rates:?} a second, each for {}", humantime::format_duration(*each))
+        }
+        Arrive::Replay { file, instants, digest } => {
+            format!("{} of {file}, sha256 {}", instants.len(), hex::encode(digest))
+        }
+    }
 }
 
 fn print_arrival(plan: &Plan, arrival: &Arrival, out: &mut impl Write) -> io::Result<()> {
@@ -105,7 +133,7 @@ fn quickest(sends: u64, limit: u32, window: Duration) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::plan::by_hand::{SECOND, journey, scenario, step, story};
-    use crate::scenario::{Arrive, Shows, Sign, Template};
+    use crate::scenario::{Shows, Sign, Template};
 
     fn small() -> Scenario {
         let mut scenario = scenario(vec![journey(
@@ -128,13 +156,24 @@ mod tests {
         let scenario = Scenario { variant: Some("before".into()), ..small() };
         let plan = plan(&scenario);
         let expected = format!(
-            "# scenario story variant before seed 7\n# digest {}\n# players 1 visits 2 acts 6\n# act open 2\n\
-             # act guess 4\n# from_us 1000000 to_us 3500000\nat_us\tplayer\tact\tnth\n\
+            "# scenario story variant before seed 7\n# digest {}\n# players 1 visits 2 acts 6\n\
+             # arrivals of story: 2 a second for 1s\n# act open 2\n# act guess 4\n# from_us 1000000 to_us 3500000\nat_us\tplayer\tact\tnth\n\
              1000000\t0\topen\t0\n1500000\t0\topen\t0\n2000000\t0\tguess\t0\n2500000\t0\tguess\t0\n\
              3000000\t0\tguess\t1\n3500000\t0\tguess\t1\n",
             hex::encode(plan.digest)
         );
         assert_eq!(text(|out| print(&scenario, &plan, out)), expected);
+    }
+
+    #[test]
+    fn where_arrivals_come_from_is_said_and_what_was_recorded_told_by_its_digest() {
+        let mut scenario = small();
+        scenario.crowd.arrive = Some(Arrive::Steps { rates: vec![1.0, 2.5], each: SECOND });
+        scenario.journeys[0].arrive = Arrivals::Own(Arrive::replay(&[Duration::ZERO, SECOND]));
+        let printed = text(|out| print(&scenario, &plan(&scenario), out));
+        let replayed = format!("# arrivals of story: 2 of arrivals.csv, sha256 {}\n", "0".repeat(64));
+        assert!(printed.contains(&replayed), "{printed}");
+        assert!(printed.contains("# arrivals of the crowd: [1.0, 2.5] a second, each for 1s\n"), "{printed}");
     }
 
     #[test]

@@ -1,18 +1,27 @@
 //! `floodrig stub`: the stub alone, for bots that someone else starts, until Ctrl-C.
 //!
-//! The first line of standard output is its URL and nothing else, for scripts; everything else goes to standard error.
+//! The first line of standard output is its URL and nothing else, for scripts; with `--tls` the second is the file of
+//! its authority's certificate. Everything else goes to standard error.
+
+mod journal;
+mod secured;
+mod world;
 
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use floodrig_stub::{CallCounts, Limits, Stub};
+use floodrig_stub::{CallCounts, Door, Limits, Stub};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Exit;
 use super::made::Refused;
 use crate::system::port::{PortError, check_free};
+use crate::system::raise_open_files;
+use journal::Journal;
+use secured::Secured;
 
 /// Run the stub of Telegram alone, until Ctrl-C.
 #[derive(Debug, clap::Args)]
@@ -24,6 +33,21 @@ pub(super) struct Args {
     /// Draw everything from this seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Speak https too, with a certificate made on the spot for localhost, 127.0.0.1 and api.telegram.org
+    #[arg(long)]
+    tls: bool,
+    /// One more name or address that the certificate is for; may be repeated
+    #[arg(long, value_name = "NAME", requires = "tls")]
+    host: Vec<String>,
+    /// Write the certificates into this folder and leave them there; without it they are gone when the stub ends
+    #[arg(long, value_name = "DIR", requires = "tls")]
+    tls_files: Option<PathBuf>,
+    /// Start from the world that this file describes: names, members, rights; see stub/README.md
+    #[arg(long, value_name = "FILE")]
+    world: Option<PathBuf>,
+    /// Write a line of JSON about every call into this file; a full one (64 MiB) becomes FILE.1
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
     /// Which ceilings, all together: `documented`, `strict`, `lenient` or `off`; short for `--set profile=PROFILE`
     #[arg(long)]
     profile: Option<String>,
@@ -39,18 +63,43 @@ const AFTER_HELP: &str = "\
 Any well-formed token is a bot. Point a bot at the URL that is printed first, in place of https://api.telegram.org.";
 
 pub(super) fn run(args: &Args) -> Exit {
-    match start(args).and_then(|stub| serve(&stub)) {
+    match whole(args) {
         Ok(exit) => exit,
         Err(refused) => refused.tell(),
     }
 }
 
+/// From the first file that is read to the last line of the journal.
+fn whole(args: &Args) -> Result<Exit, Refused> {
+    let secured = if args.tls { Some(Secured::make(&args.host, args.tls_files.as_deref())?) } else { None };
+    let stub = start(args, secured.as_ref())?;
+    let journal = args.journal.as_deref().map(|path| Journal::begin(path, &stub)).transpose()?;
+    let exit = serve(&stub, secured.as_ref())?;
+    let dropped = stub.records_dropped();
+    // Nobody sends records any more then, and the journal's last line can be waited for.
+    stub.stop();
+    if let Some(journal) = journal {
+        say(&journal.end(dropped)?);
+    }
+    Ok(exit)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the epoch of all times that this stub tells")]
-fn start(args: &Args) -> Result<Stub, Refused> {
-    let limits = limits(args)?;
+fn start(args: &Args, secured: Option<&Secured>) -> Result<Stub, Refused> {
+    let mut limits = limits(args)?;
+    raise_open_files()
+        .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?;
+    let described = args.world.as_deref().map(world::read).transpose()?.unwrap_or_default();
+    limits.unknown_chats = described.unknown_chats.unwrap_or(limits.unknown_chats);
     let listener = listen(args.port)?;
-    floodrig_stub::start(limits, listener, Instant::now(), args.seed)
-        .map_err(|cause| Refused::failed(&format!("could not start the stub: {cause}")))
+    let door = match secured {
+        Some(secured) => Door::tls(listener, secured.leaf.clone()),
+        None => listener.into(),
+    };
+    let stub = floodrig_stub::start(limits, door, Instant::now(), args.seed)
+        .map_err(|cause| Refused::failed(&format!("could not start the stub: {cause}")))?;
+    stub.describe(described);
+    Ok(stub)
 }
 
 fn listen(port: u16) -> Result<TcpListener, Refused> {
@@ -62,12 +111,16 @@ fn listen(port: u16) -> Result<TcpListener, Refused> {
         .map_err(|cause| Refused::failed(&format!("could not listen on port {port}: {cause}")))
 }
 
-fn serve(stub: &Stub) -> Result<Exit, Refused> {
+fn serve(stub: &Stub, secured: Option<&Secured>) -> Result<Exit, Refused> {
     let unheard = |cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}"));
     // Before the URL is said: whoever reads it may send the signal at once.
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
-    let said = writeln!(io::stdout(), "{}", stub.url()).and_then(|()| io::stdout().flush());
+    let authority = secured.map(|secured| format!("{}\n", secured.authority.display())).unwrap_or_default();
+    let said = write!(io::stdout(), "{}\n{authority}", stub.url()).and_then(|()| io::stdout().flush());
     said.map_err(|cause| Refused::failed(&format!("could not print the stub's URL: {cause}")))?;
+    if let Some(secured) = secured {
+        say(&secured.advice());
+    }
     say(&format!("it holds every bot to\n  {}\nCtrl-C ends it", stub.ceilings().join("\n  ")));
     // It ends with the first signal; a closed iterator would mean that nobody can send one any more.
     let _signal = signals.forever().next();

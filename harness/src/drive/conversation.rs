@@ -2,11 +2,11 @@
 
 use std::pin::Pin;
 
-use floodrig_reports::recording::Outcome;
 use serde_json::Value;
 
 use super::desk::Desk;
-use super::floor::{Ended, Hands};
+use super::floor::Ended;
+use super::hands::Hands;
 use super::judge::text;
 use crate::exchange::{Ask, Body, Timer, Words};
 use crate::plan::Arrival;
@@ -30,13 +30,12 @@ impl Desk {
         hands: &mut Hands,
         timer: Pin<&mut Timer>,
     ) -> Ended {
-        if hands.socket.is_none() && !self.floor.borrow_mut().make_room(hands) {
-            return Ended { at: self.clock.now(), outcome: Outcome::Abandoned, tries: 0 };
-        }
-        let values = self.requests.values(arrival, &hands.captured);
+        let values = self.requests.values(arrival, &hands.memory.captured);
         let sign = conversation.answer.as_ref().map(|sought| Sign::of(sought, &values));
-        let greeting = |out: &mut String| self.requests.write_greeting(conversation, arrival, &hands.captured, out);
-        let message = |out: &mut String| self.requests.write_message(conversation, arrival, &hands.captured, out);
+        let greeting =
+            |out: &mut String| self.requests.write_greeting(conversation, arrival, &hands.memory.captured, out);
+        let message =
+            |out: &mut String| self.requests.write_message(conversation, arrival, &hands.memory.captured, out);
         let is_answer = |heard: &str| sign.as_ref().is_some_and(|sign| sign.is_in(heard));
         let Ask { source, network, .. } = self.ask(arrival, Body::Drained);
         let words = Words {

@@ -11,20 +11,23 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
+use crate::exchange::{Answered, Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
 use crate::plan::{Arrival, Plan, networks};
 
 use super::Job;
 use super::bot::{Bot, BotSide};
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands, InFlight, Rules};
+use super::floor::{Ended, Floor, InFlight, Rules};
 use super::handles::most_open;
-use super::judge::{Accepted, judge, wants};
+use super::hands::Hands;
+use super::impatience;
+use super::judge::{Accepted, judge, wants, wants_headers};
+use super::memory::Ending;
 use super::page::Pages;
 use super::request::Requests;
 use super::source::source;
 use crate::deliveries::Expected;
-use crate::scenario::{Does, Request};
+use crate::scenario::{Does, OnFailure, Request};
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -124,7 +127,7 @@ impl Desk {
         let way = self.requests.way(arrival.act);
         let mut hands = self.floor.borrow_mut().take_hands(index, way);
         let ended = match self.begin(arrival, index, &mut hands) {
-            Ok(()) => self.perform(arrival, index, &mut hands, timer).await,
+            Ok(begun) => self.persist(index, begun, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
         self.fire_due(ended.at);
@@ -139,30 +142,52 @@ impl Desk {
         next
     }
 
-    fn begin(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Result<(), Outcome> {
-        if let Some(obstacle) = self.requests.obstacle(arrival, &hands.captured) {
+    /// When an act was begun, or what becomes of it instead.
+    fn begin(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Result<Duration, Outcome> {
+        let forbidden = hands.memory.forbids(self.requests.step(arrival.act));
+        if let Some(obstacle) = forbidden.or_else(|| self.requests.obstacle(arrival, &hands.memory.captured)) {
             return Err(obstacle);
         }
-        let way = self.requests.way(arrival.act);
-        self.floor.borrow_mut().begin(index, hands, way, self.clock.now())
+        let (way, now) = (self.requests.way(arrival.act), self.clock.now());
+        self.floor.borrow_mut().begin(index, hands, way, now).map(|()| now)
+    }
+
+    /// Tries until an act succeeds or its player gives up: a sample, however many requests it took.
+    async fn persist(&self, index: u32, begun: Duration, hands: &mut Hands, mut timer: Pin<&mut Timer>) -> Ended {
+        let arrival = &self.plan.arrivals[index as usize];
+        let OnFailure { retry, leave } = self.requests.on_failure(arrival.act);
+        let (mut nth, mut tries) = (0, 0);
+        // One place that waits for an answer, so that a task has room for one exchange and not for two.
+        let ended = loop {
+            let last = self.perform(arrival, index, hands, timer.as_mut()).await;
+            tries += last.tries;
+            let ended = Ended { tries, ..last };
+            nth += 1;
+            let due = retry.and_then(|retry| impatience::due(retry, nth, begun, (ended.at, ended.outcome)));
+            let Some(due) = due else { break ended };
+            self.floor.borrow_mut().pause(index, &ended);
+            tokio::time::sleep(due.saturating_sub(ended.at)).await;
+            self.floor.borrow_mut().go_on(index);
+        };
+        if leave && impatience::has_failed(ended.outcome) {
+            hands.memory.leave();
+        }
+        ended
     }
 
     async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {
-        let (place, gesture) = self.requests.gesture(arrival, &hands.captured);
+        let (place, gesture) = self.requests.gesture(arrival, &hands.memory.captured);
         let ended = self.gesture(index, place, gesture).await;
-        if matches!(ended.outcome, Outcome::Ok { .. }) {
+        let ok = matches!(ended.outcome, Outcome::Ok { .. });
+        self.note(arrival, hands, Ending { ok, status: None });
+        if ok {
             self.follow(arrival, hands, Accepted::default(), ended.at);
         }
         ended
     }
 
-    async fn perform(
-        self: &Rc<Self>,
-        arrival: &Arrival,
-        index: u32,
-        hands: &mut Hands,
-        timer: Pin<&mut Timer>,
-    ) -> Ended {
+    /// One try.
+    async fn perform(&self, arrival: &Arrival, index: u32, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         match &self.requests.step(arrival.act).does {
             Does::Request(request) => self.exchange(request, arrival, hands, timer).await,
             Does::Bot(_) => self.talk(arrival, index, hands).await,
@@ -174,23 +199,26 @@ impl Desk {
 
     async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         let ask = self.ask(arrival, wants(self.requests.step(arrival.act)));
-        let fill = |out: &mut String| self.requests.write(request, arrival, &hands.captured, out);
+        let fill = |out: &mut String| self.requests.write(request, arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 
     pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
         let network = self.networks.get(arrival.player as usize).copied().unwrap_or_default();
-        Ask { body, source: source(arrival.player, self.target), network }
+        let headers = wants_headers(self.requests.step(arrival.act));
+        Ask { body, headers, source: source(arrival.player, self.target), network }
     }
 
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.
     pub(super) fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
         let at = self.clock.now();
         let judged = match &exchanged.result {
-            Ok(answered) => judge(self.requests.step(arrival.act), answered),
+            Ok(answered) => self.judge_answer(arrival, hands, answered),
             Err(failure) => Err(Outcome::from(*failure)),
         };
+        let status = exchanged.result.as_ref().ok().map(|answered| answered.status);
+        self.note(arrival, hands, Ending { ok: judged.is_ok(), status });
         let outcome = match judged {
             Ok(accepted) => {
                 self.follow(arrival, hands, accepted, at);
@@ -201,11 +229,29 @@ impl Desk {
         Ended { at, outcome, tries: exchanged.tries }
     }
 
+    /// Remembers how an act ended, where a later one asks.
+    pub(super) fn note(&self, arrival: &Arrival, hands: &mut Hands, ending: Ending) {
+        if let Some(step) = self.requests.asked_of(arrival.act) {
+            hands.memory.note(step, ending);
+        }
+    }
+
+    /// Where the system must refuse, a refusal is the success, and nothing else is expected of it.
+    fn judge_answer(&self, arrival: &Arrival, hands: &Hands, answered: &Answered) -> Result<Accepted, Outcome> {
+        let step = self.requests.step(arrival.act);
+        match self.requests.refusal(arrival.act) {
+            Some(statuses) if statuses.contains(&answered.status) => Ok(Accepted::default()),
+            Some(_) => Err(Outcome::Status(answered.status)),
+            None => judge(step, answered, &self.requests.values(arrival, &hands.memory.captured)),
+        }
+    }
+
     /// Keeps what was captured and announces what the act shows.
     fn follow(&self, arrival: &Arrival, hands: &mut Hands, mut accepted: Accepted, ended: Duration) {
-        accepted.keep(&mut hands.captured);
-        let Some(shows) = &self.requests.step(arrival.act).shows else { return };
-        let values = self.requests.values(arrival, &hands.captured);
+        accepted.keep(&mut hands.memory.captured);
+        let shows = self.requests.step(arrival.act).shows.as_ref();
+        let Some(shows) = shows.filter(|_| self.requests.refusal(arrival.act).is_none()) else { return };
+        let values = self.requests.values(arrival, &hands.memory.captured);
         let scheduled = self.load_from + arrival.at;
         let expected = accepted.shows(shows, &values).map(|(chat, sign)| Expected { chat, sign, scheduled, ended });
         self.expected.borrow_mut().announce(expected);

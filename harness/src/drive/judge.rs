@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::deliveries::Awaited;
 use crate::exchange::{Answered, Body};
-use crate::scenario::{Does, Shows, Sign, Step};
+use crate::scenario::{Check, Does, InAnswer, Must, Shows, Sign, Step};
 use crate::template::{Escape, Values, fill};
 
 use super::request::Captured;
@@ -22,11 +22,17 @@ pub(super) struct Accepted {
 /// Whether a step's answer has to be kept to be judged.
 pub(super) fn wants(step: &Step) -> Body {
     let version = step.shows.as_ref().is_some_and(|shows| matches!(shows.sign, Sign::Version(_)));
-    if version || !step.capture.is_empty() { Body::Kept } else { Body::Drained }
+    let captures = || step.capture.values().any(|from| matches!(from, InAnswer::Pointer(_)));
+    if version || !step.check.is_empty() || captures() { Body::Kept } else { Body::Drained }
 }
 
-/// Judges an answer: its status, and whether everything that is to be kept of it is there.
-pub(super) fn judge(step: &Step, answered: &Answered) -> Result<Accepted, Outcome> {
+/// Whether something is captured from the answer's headers.
+pub(super) fn wants_headers(step: &Step) -> bool {
+    step.capture.values().any(|from| matches!(from, InAnswer::Header(_)))
+}
+
+/// Judges an answer: its status, what must hold of it, and whether everything that is to be kept of it is there.
+pub(super) fn judge(step: &Step, answered: &Answered, values: &Values<'_>) -> Result<Accepted, Outcome> {
     let expected = match step.expect_status.as_slice() {
         [] => goes_well(&step.does).contains(&answered.status),
         statuses => statuses.contains(&answered.status),
@@ -34,10 +40,15 @@ pub(super) fn judge(step: &Step, answered: &Answered) -> Result<Accepted, Outcom
     if !expected {
         return Err(Outcome::Status(answered.status));
     }
-    match wants(step) {
-        Body::Drained => Ok(Accepted::default()),
-        Body::Kept => read(step, &answered.body).ok_or(Outcome::CheckFailed),
+    let body = match wants(step) {
+        Body::Drained if step.capture.is_empty() => return Ok(Accepted::default()),
+        Body::Drained => Value::Null,
+        Body::Kept => serde_json::from_slice(&answered.body).map_err(|_| Outcome::CheckFailed)?,
+    };
+    if !step.check.iter().all(|check| holds(check, &body, values)) {
+        return Err(Outcome::CheckFailed);
     }
+    read(step, answered, &body).ok_or(Outcome::CheckFailed)
 }
 
 /// The statuses of an answer that succeeds; a WebSocket opens with 101 (RFC 6455, section 4.1).
@@ -48,15 +59,43 @@ fn goes_well(does: &Does) -> RangeInclusive<u16> {
     }
 }
 
-fn read(step: &Step, body: &[u8]) -> Option<Accepted> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    let capture = |(name, pointer): (&String, &String)| Some((name.clone(), text(body.pointer(pointer)?)?));
-    let captures = step.capture.iter().map(capture).collect::<Option<_>>()?;
+fn read(step: &Step, answered: &Answered, body: &Value) -> Option<Accepted> {
+    let find = |from: &InAnswer| match from {
+        InAnswer::Pointer(pointer) => text(body.pointer(pointer)?),
+        InAnswer::Header(name) => answered.header(name).map(str::to_owned),
+    };
+    let captures = step.capture.iter().map(|(name, from)| Some((name.clone(), find(from)?))).collect::<Option<_>>()?;
     let version = match step.shows.as_ref().map(|shows| &shows.sign) {
         Some(Sign::Version(pointer)) => Some(body.pointer(pointer)?.as_i64()?),
         Some(Sign::Any | Sign::Marker(_)) | None => None,
     };
     Some(Accepted { captures, version })
+}
+
+/// Whether what must be in an answer is.
+fn holds(check: &Check, body: &Value, values: &Values<'_>) -> bool {
+    let found = body.pointer(&check.pointer).filter(|found| !found.is_null());
+    match &check.must {
+        Must::Exist => found.is_some(),
+        Must::BeAbsent => found.is_none(),
+        Must::Equal(value) if value.is_null() => found.is_none(),
+        Must::Equal(value) => found.is_some_and(|found| same(found, value)),
+        Must::EqualFilled(template) => {
+            let mut json = String::new();
+            let filled = fill(template, values, Escape::Json, &mut json).is_ok();
+            let wanted: Option<Value> = serde_json::from_str(&json).ok().filter(|_| filled);
+            // A placeholder stands in a text; what it stands for may be a number.
+            found.zip(wanted).is_some_and(|(found, wanted)| same(found, &wanted) || text(found) == text(&wanted))
+        }
+    }
+}
+
+/// JSON has one kind of number.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one_number), Some(other_number)) => one == other || one_number.total_cmp(&other_number).is_eq(),
+        _ => one == other,
+    }
 }
 
 /// A captured value as it stands in later requests; `null` is no value.
@@ -103,7 +142,7 @@ mod tests {
     }
 
     fn capturing(pointer: &str) -> Step {
-        Step { capture: BTreeMap::from([("it".to_owned(), pointer.to_owned())]), ..plain() }
+        Step { capture: BTreeMap::from([("it".to_owned(), InAnswer::Pointer(pointer.to_owned()))]), ..plain() }
     }
 
     fn showing(sign: Sign) -> Step {
@@ -112,16 +151,17 @@ mod tests {
     }
 
     fn answered(status: u16, body: &str) -> Answered {
-        Answered { status, body: body.as_bytes().to_vec() }
+        let headers = vec![("etag".to_owned(), "w\"1".to_owned())];
+        Answered { status, headers, body: body.as_bytes().to_vec() }
     }
 
     fn judged(step: &Step, status: u16) -> Result<(), Outcome> {
-        judge(step, &answered(status, "")).map(|_| ())
+        judge(step, &answered(status, ""), &Values::default()).map(|_| ())
     }
 
     fn captured(step: &Step, body: &str) -> Result<String, Outcome> {
         let mut captured = Captured::new();
-        judge(step, &answered(200, body))?.keep(&mut captured);
+        judge(step, &answered(200, body), &Values::default())?.keep(&mut captured);
         Ok(captured.remove("it").unwrap())
     }
 
@@ -160,11 +200,53 @@ mod tests {
     }
 
     #[test]
+    fn a_header_is_captured_whatever_the_body_is() {
+        let from = |header: &str| {
+            let capture = BTreeMap::from([("it".to_owned(), InAnswer::Header(header.to_owned()))]);
+            let step = Step { capture, ..plain() };
+            assert_eq!((wants(&step), wants_headers(&step)), (Body::Drained, true));
+            captured(&step, "not json")
+        };
+        assert_eq!(from("ETag").as_deref(), Ok("w\"1"));
+        assert_eq!(from("x-other"), Err(Outcome::CheckFailed));
+    }
+
+    #[test]
+    fn a_check_holds_by_value_and_null_is_nothing() {
+        use serde_json::json;
+        let check = |pointer: &str, must: Must| {
+            let check = vec![Check { pointer: pointer.to_owned(), must }];
+            let body = answered(200, r#"{"n":12,"l":[1],"o":{"a":null}}"#);
+            judge(&Step { check, ..plain() }, &body, &Values::default()).map(|_| ())
+        };
+        let failed = Err(Outcome::CheckFailed);
+        assert_eq!([json!(12), json!(12.0)].map(|value| check("/n", Must::Equal(value))), [Ok(()), Ok(())]);
+        assert_eq!([json!(13), json!("12")].map(|value| check("/n", Must::Equal(value))), [failed, failed]);
+        assert_eq!([json!([1]), json!([1, 2])].map(|value| check("/l", Must::Equal(value))), [Ok(()), failed]);
+        assert_eq!(["/n", "/o", "/o/a", "/x"].map(|at| check(at, Must::Exist)), [Ok(()), Ok(()), failed, failed]);
+        assert_eq!(["/n", "/o", "/o/a", "/x"].map(|at| check(at, Must::BeAbsent)), [failed, failed, Ok(()), Ok(())]);
+    }
+
+    #[test]
+    fn a_placeholder_in_a_check_stands_for_a_number_or_a_text() {
+        let quotes = || Piece::Text("\"".to_owned());
+        let filled = Template { pieces: vec![quotes(), Piece::Slot(Slot::Captured("it".to_owned())), quotes()] };
+        let captured = Captured::from([("it".to_owned(), "12".to_owned())]);
+        let values = Values { captured: Some(&captured), ..Values::default() };
+        for (body, holds) in [(r#"{"id":12}"#, true), (r#"{"id":"12"}"#, true), (r#"{"id":13}"#, false), ("{}", false)]
+        {
+            let check = vec![Check { pointer: "/id".to_owned(), must: Must::EqualFilled(filled.clone()) }];
+            let judged = judge(&Step { check, ..plain() }, &answered(200, body), &values);
+            assert_eq!(judged.is_ok(), holds, "{body}");
+        }
+    }
+
+    #[test]
     fn a_version_is_a_whole_number() {
         let step = showing(Sign::Version("/v".to_owned()));
         for (body, version) in [(r#"{"v":12}"#, Some(12)), (r#"{"v":1.5}"#, None), (r#"{"v":"12"}"#, None)] {
             assert_eq!(
-                judge(&step, &answered(200, body)).ok().and_then(|accepted| accepted.version),
+                judge(&step, &answered(200, body), &Values::default()).ok().and_then(|accepted| accepted.version),
                 version,
                 "{body}"
             );

@@ -11,13 +11,17 @@
 mod alarm;
 mod assets;
 mod bot;
+mod busy;
 mod clock;
 mod conversation;
 mod course;
 mod desk;
 mod floor;
 mod handles;
+mod hands;
+mod impatience;
 mod judge;
+mod memory;
 mod pace;
 mod page;
 mod request;
@@ -104,8 +108,10 @@ pub struct Driven {
     pub exemplars_dropped: u64,
     /// Awaited effects dropped because their queue was full or their chat had no id.
     pub expected_dropped: u64,
-    /// Acts abandoned because too many connections were open.
+    /// Acts abandoned because a system that did not answer held too many connections open.
     pub capped: u64,
+    /// Acts not sent, at the rig's own fault, because the crowd has more connections than the rig may open.
+    pub held_back: u64,
     /// The most connections that were open at once.
     pub open_peak: u64,
     /// Of acts towards the bot.
@@ -199,6 +205,7 @@ fn finish(desk: &Desk, end: End) -> Driven {
         exemplars_dropped: recorded.dropped,
         expected_dropped: desk.expected_dropped(),
         capped: floor.counts.capped,
+        held_back: floor.counts.held_back,
         open_peak: floor.counts.open_peak,
         bot: desk.bot_side(),
     }

@@ -13,8 +13,10 @@ use futures_util::future::join_all;
 
 use super::assets::assets;
 use super::desk::Desk;
-use super::floor::{Ended, Hands};
+use super::floor::Ended;
+use super::hands::Hands;
 use super::judge::wants;
+use super::memory::Ending;
 use super::request::Part;
 use crate::exchange::{Body, Connection, Exchanged, Timer};
 use crate::plan::Arrival;
@@ -82,7 +84,10 @@ impl Desk {
             }
         };
         let fetched = self.fetch_all(page, paths, arrival, hands).await;
-        self.sum_up(&ended, fetched, hands)
+        let whole = self.sum_up(&ended, fetched, hands);
+        let ok = matches!(whole.outcome, Outcome::Ok { .. });
+        self.note(arrival, hands, Ending { ok, status: Some(answered.status) });
+        whole
     }
 
     async fn document(&self, page: &Page, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Exchanged {
@@ -90,14 +95,15 @@ impl Desk {
             Assets::Found => Body::Kept,
             Assets::Listed(_) => wants(self.requests.step(arrival.act)),
         };
-        let fill =
-            |out: &mut String| self.requests.write_part(Part { page, path: &page.path }, arrival, &hands.captured, out);
+        let fill = |out: &mut String| {
+            self.requests.write_part(Part { page, path: &page.path }, arrival, &hands.memory.captured, out);
+        };
         self.wire.exchange(&mut hands.connection, timer, self.ask(arrival, body), fill).await
     }
 
     /// What a document names, read anew only when the document is another one than last time.
     fn found(&self, page: &Page, arrival: &Arrival, hands: &Hands, document: &[u8]) -> Rc<[Template]> {
-        let path = self.requests.path(&page.path, arrival, &hands.captured);
+        let path = self.requests.path(&page.path, arrival, &hands.memory.captured);
         let mut pages = self.pages.borrow_mut();
         if let Some(found) =
             pages.of_act.get(&arrival.act).filter(|found| found.document == document && found.path == path)
@@ -117,8 +123,8 @@ impl Desk {
             paths.len().min(MOST_STREAMS)
         } else {
             let lanes = paths.len().min(MOST_CONNECTIONS);
-            self.floor.borrow_mut().widen(hands, lanes as u64);
-            lanes.min(hands.room() as usize)
+            self.floor.borrow_mut().widen(arrival.player, hands, lanes as u64);
+            lanes.min(hands.room.connections as usize)
         };
         let mut connections: Vec<_> = hands.connection.take().into_iter().chain(hands.further.drain(..)).collect();
         let parts = Parts { page, paths, next: Cell::new(0), arrival, hands };
@@ -142,7 +148,12 @@ impl Desk {
         while let Some(path) = parts.paths.get(parts.next.replace(parts.next.get() + 1)) {
             let place = parts.next.get() - 1;
             let fill = |out: &mut String| {
-                self.requests.write_part(Part { page: parts.page, path }, parts.arrival, &parts.hands.captured, out);
+                self.requests.write_part(
+                    Part { page: parts.page, path },
+                    parts.arrival,
+                    &parts.hands.memory.captured,
+                    out,
+                );
             };
             let ask = self.ask(parts.arrival, Body::Drained);
             let exchanged = self.wire.exchange(&mut fetched.connection, timer.as_mut(), ask, fill).await;

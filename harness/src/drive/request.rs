@@ -11,11 +11,12 @@ use floodrig_reports::recording::{Outcome, RigFault};
 use floodrig_stub::Gesture;
 use percent_encoding::utf8_percent_encode;
 
-use super::floor::Way;
+use super::hands::Way;
 use crate::init_data::{Signed, URI_COMPONENT};
-use crate::plan::{Arrival, Plan};
+use crate::plan::{ActSpec, Arrival, Plan};
 use crate::scenario::{
-    self, Assets, Body, Conversation, Does, Page, Piece, Place, Request, Scenario, Slot, Sought, Step, Template, Where,
+    self, Assets, Body, Conversation, Does, OnFailure, Page, Piece, Place, Request, Scenario, Slot, Sought, Step,
+    Template, Where,
 };
 use crate::template::{Act, Escape, Values, fill};
 
@@ -38,6 +39,8 @@ pub(super) struct Requests {
     bot_token: String,
     /// By act: the captured values it cannot be sent without.
     needs: Vec<Vec<String>>,
+    /// By act: its step, where a later step asks how it ended.
+    asked_of: Vec<Option<usize>>,
     /// Reused: a body is written before the head that gives its length.
     body: RefCell<String>,
 }
@@ -50,9 +53,15 @@ impl Requests {
         host: String,
         bot_token: String,
     ) -> Self {
-        let step = |act: &crate::plan::ActSpec| &scenario.journeys[act.journey].steps[act.step];
+        let step = |act: &ActSpec| &scenario.journeys[act.journey].steps[act.step];
         let needs = plan.acts.iter().map(|act| captured_by(step(act))).collect();
-        Self { scenario, plan, signed, host, bot_token, needs, body: RefCell::default() }
+        let asked_of = |act: &ActSpec| {
+            let steps = &scenario.journeys[act.journey].steps;
+            let asks = |step: &Step| step.when.as_ref().is_some_and(|when| when.step == act.step);
+            steps.iter().any(asks).then_some(act.step)
+        };
+        let asked_of = plan.acts.iter().map(asked_of).collect();
+        Self { scenario, plan, signed, host, bot_token, needs, asked_of, body: RefCell::default() }
     }
 
     /// The step of an act.
@@ -61,10 +70,29 @@ impl Requests {
         &self.scenario.journeys[act.journey].steps[act.step]
     }
 
+    /// The step of an act, where a later step asks how it ended.
+    pub(super) fn asked_of(&self, act: u16) -> Option<usize> {
+        self.asked_of[usize::from(act)]
+    }
+
+    /// The statuses that an act must be refused with, when its initData is such that it must be refused.
+    pub(super) fn refusal(&self, act: u16) -> Option<&[u16]> {
+        let fault = self.plan.acts[usize::from(act)].fault?;
+        let faults = self.scenario.journeys[self.plan.acts[usize::from(act)].journey].faults.as_ref()?;
+        faults.refusal(fault).filter(|_| self.step(act).does.sends_init_data())
+    }
+
+    /// What a player does when an act fails. Where a refusal is awaited, nothing: there is nobody to be impatient.
+    pub(super) fn on_failure(&self, act: u16) -> OnFailure {
+        let awaited = self.refusal(act).is_some();
+        if awaited { OnFailure::default() } else { self.step(act).on_failure }
+    }
+
     /// How an act goes to the system.
     pub(super) fn way(&self, act: u16) -> Way {
         match self.step(act).does {
-            Does::Request(_) | Does::Page(_) | Does::Converse(_) => Way::Wire,
+            Does::Request(_) | Does::Page(_) => Way::Wire,
+            Does::Converse(_) => Way::Socket,
             Does::Bot(_) => Way::Bot,
         }
     }
@@ -94,14 +122,16 @@ impl Requests {
     }
 
     /// What becomes of an act that cannot be sent. Without a value that the system never gave, it is abandoned, which
-    /// is the system's doing; without initData that should have been signed by now, it is the rig's fault.
+    /// is the system's doing, or skipped where the system had to refuse it; without initData that should have been signed
+    /// by now, it is the rig's fault.
     pub(super) fn obstacle(&self, arrival: &Arrival, captured: &Captured) -> Option<Outcome> {
-        let is_signed = self.way(arrival.act) == Way::Wire && self.place(arrival).is_some();
+        let is_signed = self.place(arrival).is_some() && self.step(arrival.act).does.sends_init_data();
         if is_signed && self.signed.get(arrival.visit).is_none() {
             return Some(Outcome::RigFault(RigFault::Local));
         }
         let lacks = self.needs[usize::from(arrival.act)].iter().any(|name| !captured.contains_key(name));
-        lacks.then_some(Outcome::Abandoned)
+        let refused = || self.refusal(arrival.act).is_some();
+        lacks.then(|| if refused() { Outcome::Skipped { left: false } } else { Outcome::Abandoned })
     }
 
     /// Appends the whole request. To be asked for only when nothing is in the way.
@@ -310,7 +340,7 @@ mod tests {
 
     use super::*;
     use crate::plan::by_hand::{SECOND, journey, scenario, step};
-    use crate::plan::{ActSpec, Visit, crowd};
+    use crate::plan::{Visit, crowd};
     use crate::scenario::Arrive;
 
     const ARRIVAL: Arrival = Arrival { at: Duration::ZERO, player: 0, visit: 0, act: 0, nth: 3 };
@@ -334,9 +364,9 @@ mod tests {
         );
         journey.init_data = init_data;
         let plan = Arc::new(Plan {
-            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0 }],
+            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0, fault: None }],
             players: crowd(7, 1, 1),
-            visits: vec![Visit { at: Duration::ZERO, player: 0, journey: 0 }],
+            visits: vec![Visit { at: Duration::ZERO, player: 0, journey: 0, fault: None }],
             arrivals: vec![ARRIVAL],
             digest: [0; 32],
         });

@@ -1,5 +1,7 @@
 //! Whole loads against real sockets: each planned act has one sample, whatever the system does.
 
+mod journeys;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -14,7 +16,9 @@ use crate::exchange::rough::{Freezing, FullQueue, Manner, Rough, answer, eventua
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
 use crate::record::Progress;
-use crate::scenario::{Arrive, Body, Connections, Does, Piece, Request, Shows, Sign, Slot, Step, Template};
+use crate::scenario::{
+    Arrive, Body, Connections, Does, Fault, Faults, InAnswer, Piece, Request, Shows, Sign, Slot, Step, Template,
+};
 
 mod pages;
 mod sockets;
@@ -31,6 +35,8 @@ struct Load {
     arrivals: Vec<(u64, u32, u16)>,
     timeout: Duration,
     init_data: Option<crate::scenario::Place>,
+    /// What is wrong with it, in every visit.
+    faults: Option<(Faults, Fault)>,
     stop: Arc<AtomicBool>,
     expected: Option<SyncSender<Expected>>,
     progress: Arc<Progress>,
@@ -71,6 +77,7 @@ fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
         arrivals,
         timeout: PATIENCE,
         init_data: None,
+        faults: None,
         stop,
         expected: None,
         progress,
@@ -93,6 +100,7 @@ impl Load {
     fn scenario(&self) -> Scenario {
         let mut journey = journey(Arrive::Burst { over: SECOND }, self.steps.clone());
         journey.init_data = self.init_data.clone();
+        journey.faults = self.faults.as_ref().map(|(faults, _)| faults.clone());
         let mut scenario = scenario(vec![journey]);
         (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout / 2);
         scenario.crowd.connections = self.connections;
@@ -103,11 +111,12 @@ impl Load {
 
     /// Every player makes one visit, from the start of the load on.
     fn plan(&self) -> Plan {
+        let fault = self.faults.as_ref().map(|(_, fault)| *fault);
         let acts = self.steps.iter().enumerate();
-        let acts = acts.map(|(step, of)| ActSpec { name: of.act.clone(), journey: 0, step }).collect();
+        let acts = acts.map(|(step, of)| ActSpec { name: of.act.clone(), journey: 0, step, fault }).collect();
         let count = self.arrivals.iter().map(|(_, player, _)| player + 1).max().unwrap_or(0);
         let players = crowd(7, 1, count);
-        let visits = (0..count).map(|player| Visit { at: Duration::ZERO, player, journey: 0 }).collect();
+        let visits = (0..count).map(|player| Visit { at: Duration::ZERO, player, journey: 0, fault }).collect();
         let arrival =
             |&(at, player, act)| Arrival { at: Duration::from_millis(at), player, visit: player, act, nth: 0 };
         Plan { acts, players, visits, arrivals: self.arrivals.iter().map(arrival).collect(), digest: [0; 32] }
@@ -171,6 +180,7 @@ fn add(total: &mut ActInterval, act: &ActInterval) {
     total.ok += act.ok;
     total.requests += act.requests;
     total.late_connect += act.late_connect;
+    total.left += act.left;
     let before = failures(&total.outcomes);
     let sum = failures(&act.outcomes).into_iter().chain(before).fold(BTreeMap::new(), |mut sum, (class, count)| {
         *sum.entry(class).or_insert(0) += count;
@@ -345,7 +355,7 @@ fn the_slowest_exchanges_are_kept_whole() {
 }
 
 fn capturing(act: &str) -> Step {
-    Step { capture: BTreeMap::from([("token".to_owned(), "/token".to_owned())]), ..get(act) }
+    Step { capture: BTreeMap::from([("token".to_owned(), InAnswer::Pointer("/token".to_owned()))]), ..get(act) }
 }
 
 fn using(act: &str) -> Step {

@@ -29,6 +29,9 @@ pub(super) struct Answer {
     pub(super) reusable: bool,
     /// The body so far, when it is wanted.
     kept: Option<Vec<u8>>,
+    keeps_headers: bool,
+    /// The headers of the final head that are text, when they are wanted.
+    pub(super) headers: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -47,12 +50,21 @@ struct Head {
     status: u16,
     reusable: bool,
     body: State,
+    headers: Vec<(String, String)>,
 }
 
 impl Answer {
-    /// An answer of which nothing has arrived; its body is kept or not.
-    pub(super) fn new(keep: bool) -> Self {
-        Self { state: State::Head(Vec::new()), begun: false, status: 0, reusable: false, kept: keep.then(Vec::new) }
+    /// An answer of which nothing has arrived; its body and its headers are kept or not.
+    pub(super) fn new(keeps_body: bool, keeps_headers: bool) -> Self {
+        Self {
+            state: State::Head(Vec::new()),
+            begun: false,
+            status: 0,
+            reusable: false,
+            kept: keeps_body.then(Vec::new),
+            keeps_headers,
+            headers: Vec::new(),
+        }
     }
 
     /// Takes the next bytes; says whether the answer is whole.
@@ -83,10 +95,10 @@ impl Answer {
     fn feed_head(&mut self, piece: &mut &[u8]) -> Result<bool, Malformed> {
         let State::Head(before) = &mut self.state else { return Ok(true) };
         let head = if before.is_empty() {
-            parse(piece)?
+            parse(piece, self.keeps_headers)?
         } else {
             before.extend_from_slice(piece);
-            parse(before)?
+            parse(before, self.keeps_headers)?
         };
         let Some(head) = head else {
             if before.is_empty() {
@@ -108,6 +120,7 @@ impl Answer {
             return;
         }
         (self.status, self.reusable, self.state) = (head.status, head.reusable, head.body);
+        self.headers = head.headers;
     }
 
     fn feed_body(&mut self, piece: &mut &[u8]) -> Result<(), Malformed> {
@@ -145,7 +158,7 @@ fn keep(kept: &mut Option<Vec<u8>>, data: &[u8]) {
 }
 
 /// Reads a head from the front of `bytes`, if all of it is there.
-fn parse(bytes: &[u8]) -> Result<Option<Head>, Malformed> {
+fn parse(bytes: &[u8], keeps_headers: bool) -> Result<Option<Head>, Malformed> {
     let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
     let mut response = httparse::Response::new(&mut []);
     let config = httparse::ParserConfig::default();
@@ -155,7 +168,17 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Malformed> {
     let framing = Framing::read(response.version == Some(1), response.headers)?;
     let body = framing.body(status);
     let reusable = framing.keeps_alive && status != 101 && !matches!(body, State::UntilClose);
-    Ok(Some(Head { len, status, reusable, body }))
+    let headers = if keeps_headers { texts(response.headers) } else { Vec::new() };
+    Ok(Some(Head { len, status, reusable, body, headers }))
+}
+
+/// The headers whose values are text.
+fn texts(headers: &[httparse::Header<'_>]) -> Vec<(String, String)> {
+    let text = |header: &httparse::Header<'_>| {
+        let value = std::str::from_utf8(header.value).ok()?;
+        Some((header.name.to_owned(), value.trim().to_owned()))
+    };
+    headers.iter().filter_map(text).collect()
 }
 
 /// What the headers say of where the body ends and of what happens to the connection then.
@@ -228,6 +251,18 @@ fn is(token: &[u8], word: &str) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn headers_are_kept_when_they_are_wanted_and_those_that_are_text() {
+        let head = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nETag:  w1 \r\nX-Bytes: \xff\r\nContent-Length: 0\r\n\r\n";
+        let headers = |wanted| {
+            let mut answer = Answer::new(false, wanted);
+            assert_eq!(answer.feed(head), Ok(true));
+            answer.headers.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(headers(true), ["ETag=w1", "Content-Length=0"]);
+        assert!(headers(false).is_empty());
+    }
+
     #[derive(Debug, PartialEq)]
     struct Read {
         whole: bool,
@@ -237,7 +272,7 @@ mod tests {
     }
 
     fn read(text: &str, size: usize) -> Result<Read, Malformed> {
-        let mut answer = Answer::new(true);
+        let mut answer = Answer::new(true, false);
         let mut whole = false;
         for piece in text.as_bytes().chunks(size) {
             whole = answer.feed(piece)?;
@@ -298,7 +333,7 @@ mod tests {
     #[test]
     fn without_a_length_the_body_ends_with_the_connection() {
         for head in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"] {
-            let mut answer = Answer::new(true);
+            let mut answer = Answer::new(true, false);
             assert_eq!(answer.feed(head.as_bytes()), Ok(false));
             assert_eq!(answer.feed(b"all of it"), Ok(false));
             assert!(answer.ends_here() && !answer.reusable);
@@ -309,7 +344,7 @@ mod tests {
     #[test]
     fn an_end_in_the_middle_is_not_an_end() {
         for text in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nh"] {
-            let mut answer = Answer::new(false);
+            let mut answer = Answer::new(false, false);
             answer.feed(text.as_bytes()).unwrap();
             assert!(!answer.ends_here(), "{text:?}");
             assert_eq!(answer.begun, !text.is_empty());
@@ -330,7 +365,7 @@ mod tests {
     #[test]
     fn a_body_is_kept_up_to_its_bound_and_not_beyond() {
         for (length, kept) in [(LONGEST_KEPT_BODY, LONGEST_KEPT_BODY), (LONGEST_KEPT_BODY + 1, 0)] {
-            let mut answer = Answer::new(true);
+            let mut answer = Answer::new(true, false);
             answer.feed(format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").as_bytes()).unwrap();
             assert_eq!(answer.feed(&vec![b' '; length]), Ok(true));
             assert_eq!(answer.into_body().len(), kept);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::task::JoinHandle;
 
 use floodrig_reports::recording::RigFault;
@@ -17,7 +18,7 @@ use super::answer::LONGEST_KEPT_BODY;
 use super::failure::Failure;
 use super::link::Road;
 use super::text::read;
-use super::wire::{Answered, Body, Broken};
+use super::wire::{Answered, Ask, Body, Broken};
 
 /// What Chrome lets a peer send before it has read any of it: 6 MiB for a stream, 15 MiB for a connection.
 const STREAM_WINDOW: u32 = 6 * 1024 * 1024;
@@ -59,7 +60,7 @@ impl Session {
     }
 
     /// One exchange: the request as HTTP/1.1 text, and the answer to its end.
-    pub(super) async fn exchange(&self, text: &str, body: Body) -> Result<Answered, Broken> {
+    pub(super) async fn exchange(&self, text: &str, ask: Ask) -> Result<Answered, Broken> {
         let (request, content) =
             read(text, self.scheme).ok_or(Broken { failure: Failure::Rig(RigFault::Local), begun: false })?;
         let mut requests = self.requests.clone().ready().await.map_err(|error| why(&error))?;
@@ -70,10 +71,20 @@ impl Session {
         }
         let response = response.await.map_err(|error| why(&error))?;
         let status = response.status().as_u16();
-        let read = receive(response.into_body(), body).await;
+        let headers = if ask.headers { texts(response.headers()) } else { Vec::new() };
+        let read = receive(response.into_body(), ask.body).await;
         let body = read.map_err(|error| Broken { begun: true, ..why(&error) })?;
-        Ok(Answered { status, body })
+        Ok(Answered { status, headers, body })
     }
+}
+
+/// The headers whose values are text.
+fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |(name, value): (&HeaderName, &HeaderValue)| {
+        let value = std::str::from_utf8(value.as_bytes()).ok()?;
+        Some((name.as_str().to_owned(), value.trim().to_owned()))
+    };
+    headers.iter().filter_map(text).collect()
 }
 
 /// Reads a body to its end; keeps it if it is wanted and fits.

@@ -109,9 +109,9 @@ impl Wire {
         exchanged.result = match spoken {
             Ok((stream, answer)) => {
                 *kept = Some(Socket::rest(stream));
-                Ok(Answered { status: 101, body: answer.into_bytes() })
+                Ok(Answered { status: 101, headers: Vec::new(), body: answer.into_bytes() })
             }
-            Err(Refusal::Answered(status)) => Ok(Answered { status, body: Vec::new() }),
+            Err(Refusal::Answered(status)) => Ok(Answered { status, headers: Vec::new(), body: Vec::new() }),
             Err(Refusal::Failed(failure)) => Err(failure),
         };
         exchanged

@@ -18,8 +18,8 @@ mod versed;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const NEAR: Network = Network { round_trip: Duration::ZERO, reads_at: None };
-const KEPT: Ask = Ask { body: Body::Kept, source: None, network: NEAR };
-const DRAINED: Ask = Ask { body: Body::Drained, source: None, network: NEAR };
+const KEPT: Ask = Ask { body: Body::Kept, headers: true, source: None, network: NEAR };
+const DRAINED: Ask = Ask { body: Body::Drained, headers: false, source: None, network: NEAR };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { address, speech: Speech::default(), connect_timeout: PATIENCE, timeout: PATIENCE }

@@ -48,6 +48,8 @@ pub enum Body {
 pub struct Ask {
     /// Whether the body is wanted.
     pub body: Body,
+    /// Whether the headers are.
+    pub headers: bool,
     /// The local address a fresh connection is made from; nothing: the kernel's choice.
     pub source: Option<IpAddr>,
     /// What a fresh connection goes over.
@@ -70,8 +72,18 @@ pub struct Exchanged {
 pub struct Answered {
     /// Its status.
     pub status: u16,
+    /// Its headers that are text, if they were wanted.
+    pub headers: Vec<(String, String)>,
     /// Its body, if it was wanted.
     pub body: Vec<u8>,
+}
+
+impl Answered {
+    /// The first header of this name, in whatever case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
 }
 
 /// All exchanges of one thread with one peer. Its buffers are borrowed for the length of one poll only.
@@ -118,7 +130,7 @@ impl Wire {
         let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
         if let Some(connection) = kept.take().and_then(Connection::if_idle) {
             exchanged.tries += 1;
-            match self.attempt(Line { connection, kept, timer: timer.as_mut() }, ask.body, &fill).await {
+            match self.attempt(Line { connection, kept, timer: timer.as_mut() }, ask, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
                 Err(broken) => return Exchanged { result: Err(broken.failure), ..exchanged },
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
@@ -129,15 +141,15 @@ impl Wire {
             Ok(fresh) => {
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
                 let line = Line { connection: fresh.connection, kept, timer };
-                let attempt = self.attempt(line, ask.body, &fill).await;
+                let attempt = self.attempt(line, ask, &fill).await;
                 Exchanged { result: attempt.map_err(|broken| broken.failure), ..exchanged }
             }
         }
     }
 
     /// One try on one connection, which is put back when it may be used again.
-    async fn attempt(&self, mut line: Line<'_>, body: Body, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
-        let mut answer = Answer::new(body == Body::Kept);
+    async fn attempt(&self, mut line: Line<'_>, ask: Ask, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
+        let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
         let patience = Patience::new(line.timer, self.endpoint.timeout);
         let talked = match &mut line.connection.link {
             Link::Plain(stream) => within(patience, self.talk(stream, &mut answer, fill)).await,
@@ -145,7 +157,7 @@ impl Wire {
             Link::Wrapped(road) => within(patience, Box::pin(self.talk_over(road, &mut answer, fill))).await,
             Link::Multiplexed(session) => {
                 let text = self.text(fill);
-                let exchanged = within(patience, Box::pin(async { Ok(session.exchange(&text, body).await) })).await;
+                let exchanged = within(patience, Box::pin(async { Ok(session.exchange(&text, ask).await) })).await;
                 let answered = exchanged.unwrap_or_else(|failure| Err(Broken { failure, begun: true }))?;
                 *line.kept = Some(line.connection);
                 return Ok(answered);
@@ -153,7 +165,7 @@ impl Wire {
         };
         talked.map_err(|failure| Broken { failure, begun: answer.begun })?;
         *line.kept = answer.reusable.then_some(line.connection);
-        Ok(Answered { status: answer.status, body: answer.into_body() })
+        Ok(Answered { status: answer.status, headers: std::mem::take(&mut answer.headers), body: answer.into_body() })
     }
 
     async fn talk(

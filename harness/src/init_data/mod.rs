@@ -55,6 +55,16 @@ pub fn sign(player: &Player, launch: &Launch<'_>, keys: &Keys) -> String {
     keys.seal(&fields)
 }
 
+/// What a forger makes of it: another user, under the hash and the signature of the player's own.
+pub(crate) fn forge(player: &Player, launch: &Launch<'_>, keys: &Keys) -> String {
+    let other = Player { user_id: player.user_id + 1, ..player.clone() };
+    let (own, mut forged) = (sign(player, launch, keys), sign(&other, launch, keys));
+    // An ampersand stands between fields and nowhere else: in values it is encoded.
+    let seal = |text: &str| text.find("&signature=").unwrap_or(text.len());
+    forged.truncate(seal(&forged));
+    forged + &own[seal(&own)..]
+}
+
 /// The `user` field. Absent last names are empty and absent usernames missing, as in what real clients send.
 #[derive(Serialize)]
 struct User<'a> {
@@ -125,6 +135,16 @@ mod tests {
     fn the_fields_come_in_the_order_of_real_clients_with_the_hash_last() {
         let expected = ["user", "chat_instance", "chat_type", "start_param", "auth_date", "signature", "hash"];
         assert_eq!(names(&signed(&player(), "g_1")), expected);
+    }
+
+    #[test]
+    fn a_forgery_names_another_user_under_a_hash_that_is_the_players_own() {
+        let launch = Launch { start_param: "g_1", auth_date: 1_790_000_060 };
+        let forged = forge(&player(), &launch, &Keys::of_bot(TOKEN));
+        let own = signed(&player(), "g_1");
+        assert_eq!(names(&forged), names(&own));
+        let differ: Vec<_> = forged.split('&').zip(own.split('&')).filter(|(forged, own)| forged != own).collect();
+        assert!(differ.len() == 1 && differ[0].0.starts_with("user=%7B%22id%22%3A5000000002%2C"), "{differ:?}");
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Signing ahead of time: a thread of its own signs each visit's initData in the order of the openings, so that the
 //! driving thread only ever picks up a finished text. Memory is one text for each visit.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::{Keys, Launch, sign};
+use super::{Keys, Launch, forge, sign};
 use crate::plan::{Plan, Player, Visit};
-use crate::scenario::{Scenario, Slot, Template};
+use crate::scenario::{Fault, Journey, Scenario, Slot, Template};
 use crate::template::{Escape, Values, fill};
 
 /// Why signing could not begin.
@@ -45,6 +46,8 @@ struct Pen {
     start_param: Template,
     /// By journey: whether its visits carry initData at all.
     journeys: Vec<bool>,
+    /// By journey: how old stale initData is.
+    stale_by: Vec<Duration>,
     /// The start of the load, since 1970.
     load_from: Duration,
 }
@@ -61,6 +64,7 @@ impl Signed {
             keys: Keys::of_bot(bot_token),
             start_param: scenario.crowd.start_param.clone(),
             journeys: scenario.journeys.iter().map(|journey| journey.init_data.is_some()).collect(),
+            stale_by: scenario.journeys.iter().map(stale_by).collect(),
             load_from,
         };
         if let Some(player) = plan.players.first() {
@@ -106,13 +110,24 @@ impl Shared {
     }
 
     fn sign_all(&self, pen: &Pen) {
-        for (visit, slot) in self.plan.visits.iter().zip(&self.slots) {
+        // The last visit of a player to a journey whose initData was good: kept only where some reuse theirs.
+        let mut good: HashMap<(u32, u16), usize> = HashMap::new();
+        let reuses = self.plan.visits.iter().any(|visit| visit.fault == Some(Fault::Reused));
+        for (number, (visit, slot)) in self.plan.visits.iter().zip(&self.slots).enumerate() {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
             if pen.journeys[usize::from(visit.journey)] {
-                let text = pen.sign(visit, &self.plan.players[visit.player as usize]);
-                slot.get_or_init(|| text.into_boxed_str());
+                let whose = (visit.player, visit.journey);
+                let before = good.get(&whose).filter(|_| visit.fault == Some(Fault::Reused));
+                let text = match before.and_then(|before| self.slots[*before].get()) {
+                    Some(before) => before.clone(),
+                    None => pen.sign(visit, &self.plan.players[visit.player as usize]).into_boxed_str(),
+                };
+                slot.get_or_init(|| text);
+                if reuses && visit.fault.is_none() {
+                    good.insert(whose, number);
+                }
             }
             *self.done() += 1;
             self.moved.notify_all();
@@ -127,8 +142,16 @@ impl Shared {
 impl Pen {
     fn sign(&self, visit: &Visit, player: &Player) -> String {
         let start_param = self.start_param_of(player).expect("what one player's link holds, every player's does");
-        let auth_date = (self.load_from + visit.at).as_secs();
-        sign(player, &Launch { start_param: &start_param, auth_date }, &self.keys)
+        let opened = self.load_from + visit.at;
+        let launch = |at: Duration| Launch { start_param: &start_param, auth_date: at.as_secs() };
+        match visit.fault {
+            None | Some(Fault::Reused) => sign(player, &launch(opened), &self.keys),
+            Some(Fault::Tampered) => forge(player, &launch(opened), &self.keys),
+            Some(Fault::Stale) => {
+                let signed = opened.saturating_sub(self.stale_by[usize::from(visit.journey)]);
+                sign(player, &launch(signed), &self.keys)
+            }
+        }
     }
 
     fn start_param_of(&self, player: &Player) -> Result<String, &Slot> {
@@ -138,12 +161,17 @@ impl Pen {
     }
 }
 
+/// Zero where nothing is stale.
+fn stale_by(journey: &Journey) -> Duration {
+    journey.faults.as_ref().map_or(Duration::ZERO, |faults| faults.stale_by)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::by_hand::{SECOND, story};
     use crate::plan::plan;
-    use crate::scenario::{Piece, Place};
+    use crate::scenario::{Arrivals, Arrive, Faults, Piece, Place};
 
     const TOKEN: &str = "1:A";
     /// A bound for a hang, far beyond what signing takes.
@@ -178,6 +206,29 @@ mod tests {
             let auth_date = (LOAD_FROM + visit.at).as_secs();
             let expected = sign(player, &Launch { start_param: &start_param, auth_date }, &Keys::of_bot(TOKEN));
             assert_eq!(signed.get(number), (visit.journey == 0).then_some(&*expected));
+        }
+    }
+
+    #[test]
+    fn faulty_init_data_is_old_or_names_another_or_is_that_of_the_visit_before() {
+        let mut faulty = scenario();
+        faulty.journeys[0].arrive = Arrivals::Own(Arrive::Constant { rate: 10.0, over: 60 * SECOND });
+        let (shares, refused) = ([0.2, 0.2, 0.2], Vec::new());
+        faulty.journeys[0].faults = Some(Faults { shares, stale_by: 60 * SECOND, refused, refused_with: Vec::new() });
+        let (plan, signed) = signed(&faulty);
+        assert!(signed.wait(last(&plan), PATIENCE));
+        let mut good = HashMap::new();
+        for (number, visit) in (0..).zip(&plan.visits).filter(|(_, visit)| visit.journey == 0) {
+            let text = signed.get(number).unwrap();
+            let date = |before| format!("&auth_date={}&", (LOAD_FROM + visit.at).saturating_sub(before).as_secs());
+            let user = |id: i64| format!("user=%7B%22id%22%3A{id}%2C");
+            let own = plan.players[visit.player as usize].user_id;
+            match visit.fault {
+                None => drop(good.insert(visit.player, text)),
+                Some(Fault::Stale) => assert!(text.contains(&date(60 * SECOND)) && text.starts_with(&user(own))),
+                Some(Fault::Tampered) => assert!(text.contains(&date(Duration::ZERO)) && !text.starts_with(&user(own))),
+                Some(Fault::Reused) => assert_eq!(good.get(&visit.player), Some(&text)),
+            }
         }
     }
 

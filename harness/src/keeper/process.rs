@@ -42,24 +42,32 @@ pub fn main() -> ExitCode {
 
 fn keep(rig: &mut UnixStream) -> Result<(), Fault> {
     let at = |stage: Stage| move |cause: io::Error| Fault::new(stage, &cause);
-    let me = getpid();
-    set_child_subreaper(Some(me)).map_err(|e| at(Stage::Keep)(e.into()))?;
+    set_child_subreaper(Some(getpid())).map_err(|e| at(Stage::Keep)(e.into()))?;
     let alarm = Alarm::new().map_err(at(Stage::Keep))?;
     let mut lines = Lines::default();
     let spec = first_line(rig, &mut lines).map_err(at(Stage::Keep))?;
-    let command = launch(&spec)?;
+    let kept = keep_tree(rig, lines, alarm, &spec);
+    if let Some(folder) = &spec.remove {
+        // The rig removes it too, and may have been first.
+        drop(std::fs::remove_dir_all(folder));
+    }
+    kept
+}
+
+fn keep_tree(rig: &mut UnixStream, lines: Lines, alarm: Alarm, spec: &Spec) -> Result<(), Fault> {
+    let command = launch(spec)?;
     let start = Identity::of(command).map_or(0, |identity| identity.start);
     let mut keeper = Keeper {
         rig,
         lines,
         alarm,
-        me: me.as_raw_nonzero().get() as u32,
+        me: getpid().as_raw_nonzero().get() as u32,
         command,
         ending: None,
         asked: BTreeSet::new(),
     };
     keeper.report(&Report::Spawned { pid: command, start });
-    keeper.run().map_err(at(Stage::Keep))
+    keeper.run().map_err(|cause| Fault::new(Stage::Keep, &cause))
 }
 
 fn first_line(rig: &mut UnixStream, lines: &mut Lines) -> io::Result<Spec> {

@@ -9,7 +9,8 @@ use floodrig_reports::Budgets;
 use floodrig_stub::Limits;
 
 use crate::scenario::{
-    Arrive, Body, Cores, Crowd, Does, Journey, Ready, Request, Scenario, Source, Step, System, Template,
+    Arrivals, Arrive, Body, Cores, Crowd, Does, Heartbeat, Journey, OnFailure, Ready, Request, Scenario, Source, Step,
+    System, Template, Think,
 };
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -26,7 +27,7 @@ pub(crate) fn story() -> Scenario {
 }
 
 pub(crate) fn journey(arrive: Arrive, steps: Vec<Step>) -> Journey {
-    Journey { name: "story".into(), arrive, init_data: None, steps }
+    Journey { name: "story".into(), arrive: Arrivals::Own(arrive), init_data: None, faults: None, steps }
 }
 
 pub(crate) fn step(act: &str, repeat: u16, think: RangeInclusive<Duration>) -> Step {
@@ -36,7 +37,18 @@ pub(crate) fn step(act: &str, repeat: u16, think: RangeInclusive<Duration>) -> S
         headers: Vec::new(),
         body: Some(Body::Text(Template::default())),
     });
-    Step { act: act.into(), does, repeat, think, capture: BTreeMap::new(), expect_status: Vec::new(), shows: None }
+    Step {
+        act: act.into(),
+        does,
+        repeat,
+        think: Think::Between(think),
+        when: None,
+        capture: BTreeMap::new(),
+        check: Vec::new(),
+        expect_status: Vec::new(),
+        on_failure: OnFailure::default(),
+        shows: None,
+    }
 }
 
 pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
@@ -50,6 +62,7 @@ pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
         crowd: Crowd {
             groups: 3,
             players_per_group: 10,
+            arrive: None,
             connections: crate::scenario::Connections::Player,
             rtt: None,
             reads_at: None,
@@ -76,6 +89,7 @@ fn system() -> System {
         port: None,
         speech: crate::exchange::Speech::default(),
         ready: Ready::Accepts,
+        heartbeat: Heartbeat::Off,
         ready_within: SECOND,
         stop_within: SECOND,
     }

@@ -3,6 +3,7 @@
 //! Pure: ChaCha8 by name, one stream per player, integer arithmetic and libm, so that a plan is the same on
 //! every platform and in every version.
 
+mod acts;
 #[cfg(test)]
 pub(crate) mod by_hand;
 mod chance;
@@ -11,6 +12,8 @@ mod marker;
 mod names;
 mod networks;
 mod openings;
+mod think;
+mod visits;
 mod walk;
 mod words;
 
@@ -21,11 +24,10 @@ use sha2::{Digest, Sha256};
 pub use self::crowd::crowd;
 pub use self::marker::Marker;
 pub use self::networks::networks;
-pub use self::words::word;
+pub use self::words::{draw, word};
 
-use self::chance::Source;
-use self::openings::openings;
-use crate::scenario::{Journey, Scenario};
+use self::acts::Acts;
+use crate::scenario::{Fault, Scenario};
 
 /// Everything that will be sent, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,22 +49,24 @@ pub struct Plan {
 /// beginning at the instant the app is opened, however long the system takes to answer.
 pub fn plan(scenario: &Scenario) -> Plan {
     let players = crowd(scenario.seed, scenario.crowd.groups, scenario.crowd.players_per_group);
-    let acts = acts(&scenario.journeys);
-    let visits = visits(scenario.seed, &scenario.journeys, players.len() as u32);
-    let arrivals = walk::arrivals(scenario.seed, &scenario.journeys, &visits);
+    let acts = Acts::of(&scenario.journeys);
+    let visits = visits::visits(scenario, players.len() as u32);
+    let arrivals = walk::arrivals(scenario.seed, &scenario.journeys, &acts, &visits);
     let digest = digest(&arrivals);
-    Plan { acts, players, visits, arrivals, digest }
+    Plan { acts: acts.specs, players, visits, arrivals, digest }
 }
 
 /// Where an act stands in the scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActSpec {
-    /// Its name.
+    /// Its name; ends in `.stale` and the like when its visits carry faulty initData.
     pub name: String,
     /// The journey's index.
     pub journey: usize,
     /// The step's index in the journey.
     pub step: usize,
+    /// What is wrong with the initData it is done with.
+    pub fault: Option<Fault>,
 }
 
 /// One player going through one journey once; its initData is signed for its own opening instant.
@@ -74,6 +78,8 @@ pub struct Visit {
     pub player: u32,
     /// Index in the scenario's journeys.
     pub journey: u16,
+    /// What is wrong with its initData.
+    pub fault: Option<Fault>,
 }
 
 /// One planned act. Its instant is in whole microseconds, so that what is printed and digested is all there is.
@@ -110,24 +116,6 @@ pub struct Player {
     pub chat_id: i64,
     /// The same for everyone of the group.
     pub chat_instance: i64,
-}
-
-fn acts(journeys: &[Journey]) -> Vec<ActSpec> {
-    let of_journey = |(journey, its): (usize, &Journey)| {
-        let steps = its.steps.iter().enumerate();
-        steps.map(|(step, its)| ActSpec { name: its.act.clone(), journey, step }).collect::<Vec<_>>()
-    };
-    journeys.iter().enumerate().flat_map(of_journey).collect()
-}
-
-fn visits(seed: u64, journeys: &[Journey], players: u32) -> Vec<Visit> {
-    let mut visits = Vec::new();
-    for (journey, its) in (0..).zip(journeys) {
-        let opened = openings(&its.arrive, players, &Source::new(seed, &format!("openings of journey {journey}")));
-        visits.extend(opened.into_iter().map(|opening| Visit { at: opening.at, player: opening.player, journey }));
-    }
-    visits.sort_unstable_by_key(|visit| (visit.at, visit.player, visit.journey));
-    visits
 }
 
 fn digest(arrivals: &[Arrival]) -> [u8; 32] {

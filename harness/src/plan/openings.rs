@@ -17,11 +17,13 @@ pub(super) struct Opening {
 
 /// Every opening of a journey that `players` go through.
 pub(super) fn openings(arrive: &Arrive, players: u32, source: &Source) -> Vec<Opening> {
-    match *arrive {
-        Arrive::Burst { over } => burst(over, players, source),
-        Arrive::Constant { rate, over } => in_turns(ramp(rate, rate, over), players, source),
-        Arrive::Poisson { rate, over } => in_turns(poisson(rate, over, source), players, source),
-        Arrive::Ramp { from, to, over } => in_turns(ramp(from, to, over), players, source),
+    match arrive {
+        Arrive::Burst { over } => burst(*over, players, source),
+        Arrive::Constant { rate, over } => in_turns(ramp(*rate, *rate, *over), players, source),
+        Arrive::Poisson { rate, over } => in_turns(poisson(*rate, *over, source), players, source),
+        Arrive::Ramp { from, to, over } => in_turns(ramp(*from, *to, *over), players, source),
+        Arrive::Steps { rates, each } => in_turns(steps(rates, *each), players, source),
+        Arrive::Replay { file: _, instants, digest: _ } => in_turns(instants.iter().copied(), players, source),
     }
 }
 
@@ -57,6 +59,21 @@ fn ramp(from: f64, to: f64, over: Duration) -> impl Iterator<Item = Duration> {
         }
     };
     (0..expected).map(instant).take_while(move |at| *at < over)
+}
+
+/// As in a ramp, arrival k comes when the rate, summed over all steps so far, reaches k.
+fn steps(rates: &[f64], each: Duration) -> impl Iterator<Item = Duration> {
+    let seconds = each.as_secs_f64();
+    let mut so_far = 0.0;
+    (0..).zip(rates).flat_map(move |(nth, &rate)| {
+        let (before, from) = (so_far, each * nth);
+        so_far += rate * seconds;
+        let first = libm::ceil(before) as u64;
+        let count = (libm::ceil(so_far) - libm::ceil(before)) as u64;
+        (first..first + count)
+            .map(move |k| from + micros((k as f64 - before) / rate))
+            .take_while(move |at| *at < from + each)
+    })
 }
 
 /// Exponential gaps between arrivals, the first one included.
@@ -157,6 +174,25 @@ mod tests {
         // A rate of 4 - 2t sums to 4t - t squared.
         let expected = [0, 267_949, 585_786, 1_000_000].map(Duration::from_micros);
         assert_eq!(instants(&Arrive::Ramp { from: 4.0, to: 0.0, over: 2 * SECOND }), expected);
+    }
+
+    #[test]
+    fn steps_have_one_rate_after_the_other_and_none_where_it_is_zero() {
+        let steps = Arrive::Steps { rates: vec![2.0, 0.0, 4.0], each: SECOND };
+        assert_eq!(instants(&steps), millis(&[0, 500, 2000, 2250, 2500, 2750]));
+    }
+
+    #[test]
+    fn what_a_step_leaves_of_an_arrival_is_made_up_for_by_the_next() {
+        // After 1.5 seconds at 1 a second, the second arrival is half due; at 2 a second that takes a quarter more.
+        let steps = Arrive::Steps { rates: vec![1.0, 2.0], each: Duration::from_millis(1500) };
+        assert_eq!(instants(&steps), millis(&[0, 1000, 1750, 2250, 2750]));
+    }
+
+    #[test]
+    fn recorded_arrivals_come_as_they_came() {
+        let recorded = millis(&[0, 5, 5, 700]);
+        assert_eq!(instants(&Arrive::replay(&recorded)), recorded);
     }
 
     #[test]

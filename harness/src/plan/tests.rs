@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::by_hand::{MINUTE, SECOND, journey, scenario, step, story};
 use super::*;
-use crate::scenario::Arrive;
+use crate::scenario::{Arrivals, Arrive, Fault, Faults, Think};
 
 #[test]
 fn the_plan_of_a_scenario_is_the_same_in_every_version_and_on_every_platform() {
@@ -87,8 +87,56 @@ fn instants_are_whole_microseconds() {
 #[test]
 fn thinking_longer_leaves_the_openings_and_the_crowd_alone() {
     let mut slower = story();
-    slower.journeys[0].steps[1].think = MINUTE..=MINUTE;
+    slower.journeys[0].steps[1].think = Think::Between(MINUTE..=MINUTE);
     let (plan, slower) = (plan(&story()), plan(&slower));
     assert_eq!((&plan.visits, &plan.players), (&slower.visits, &slower.players));
     assert_ne!(plan.digest, slower.digest);
+}
+
+/// The crowd's arrivals come by steps and are shared by two journeys, one of which has faulty initData and thinks.
+fn rich() -> Scenario {
+    let people = |act: &str, think| {
+        let mut step = step(act, 3, Duration::ZERO..=Duration::ZERO);
+        step.think = think;
+        step
+    };
+    let within = Duration::ZERO..=MINUTE;
+    let lognormal = Think::Lognormal { median: 4 * SECOND, p90: 12 * SECOND, within: within.clone() };
+    let exponential = Think::Exponential { mean: 4 * SECOND, within };
+    let burst = || Arrive::Burst { over: SECOND };
+    let mut play = journey(burst(), vec![people("open", lognormal), people("guess", exponential)]);
+    play.arrive = Arrivals::Shared { weight: 3 };
+    let refused = vec![Fault::Stale, Fault::Tampered];
+    play.faults = Some(Faults { shares: [0.1, 0.1, 0.1], stale_by: MINUTE, refused, refused_with: vec![401] });
+    let mut look = journey(burst(), vec![people("look", Think::default())]);
+    look.arrive = Arrivals::Shared { weight: 1 };
+    let mut scenario = scenario(vec![play, look]);
+    scenario.crowd.arrive = Some(Arrive::Steps { rates: vec![1.0, 5.0, 0.5], each: 20 * SECOND });
+    scenario
+}
+
+#[test]
+fn distributions_weights_and_faults_are_the_same_in_every_version_and_on_every_platform() {
+    assert_eq!(hex::encode(plan(&rich()).digest), "313d332853b994fe4cadb3df7896dc0243873bf4fe8a25d42ac7219bc749c9e8");
+}
+
+#[test]
+fn acts_with_faulty_init_data_follow_all_others_and_belong_to_visits_with_that_fault() {
+    let plan = plan(&rich());
+    let names: Vec<_> = plan.acts.iter().map(|act| act.name.as_str()).collect();
+    let faulty = ["open.stale", "guess.stale", "open.tampered", "guess.tampered", "open.reused", "guess.reused"];
+    assert_eq!((&names[..3], &names[3..]), (&["open", "guess", "look"][..], &faulty[..]));
+    for arrival in &plan.arrivals {
+        let (act, visit) = (&plan.acts[usize::from(arrival.act)], plan.visits[arrival.visit as usize]);
+        assert_eq!((act.fault, act.journey), (visit.fault, usize::from(visit.journey)));
+    }
+}
+
+#[test]
+fn faults_leave_the_instants_of_all_acts_alone() {
+    let mut good = rich();
+    good.journeys[0].faults = None;
+    let instants =
+        |scenario| plan(scenario).arrivals.iter().map(|act| (act.at, act.visit, act.nth)).collect::<Vec<_>>();
+    assert_eq!(instants(&good), instants(&rich()));
 }

@@ -2,24 +2,25 @@
 
 use std::time::Duration;
 
+use super::acts::Acts;
 use super::chance::{Chance, Source};
+use super::think::think;
 use super::{Arrival, Visit};
 use crate::scenario::{Journey, Step};
 
 /// Every planned act of every visit, sorted by (at, player, visit, act, nth).
-pub(super) fn arrivals(seed: u64, journeys: &[Journey], visits: &[Visit]) -> Vec<Arrival> {
+pub(super) fn arrivals(seed: u64, journeys: &[Journey], acts: &Acts, visits: &[Visit]) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
-    let mut first_act = 0;
     for (number, journey) in (0..).zip(journeys) {
         let source = Source::new(seed, &format!("thinking in journey {number}"));
-        let path = Path { first_act, steps: &journey.steps };
         for of_player in by_player(visits, number).chunk_by(|one, next| one.player == next.player) {
             let mut chance = source.stream(of_player[0].player);
             for walker in of_player {
+                let fault = visits[walker.visit as usize].fault;
+                let path = Path { first_act: acts.first(number, fault), steps: &journey.steps };
                 path.walk(*walker, &mut chance, &mut arrivals);
             }
         }
-        first_act += journey.steps.len() as u16;
     }
     arrivals.sort_unstable_by_key(|act| (act.at, act.player, act.visit, act.act, act.nth));
     arrivals
@@ -27,14 +28,14 @@ pub(super) fn arrivals(seed: u64, journeys: &[Journey], visits: &[Visit]) -> Vec
 
 /// A visit that is about to go through its journey.
 #[derive(Clone, Copy)]
-struct Walker {
-    player: u32,
-    visit: u32,
-    at: Duration,
+pub(super) struct Walker {
+    pub(super) player: u32,
+    pub(super) visit: u32,
+    pub(super) at: Duration,
 }
 
 /// The visits of one journey, those of a player together and in the order of their instants.
-fn by_player(visits: &[Visit], journey: u16) -> Vec<Walker> {
+pub(super) fn by_player(visits: &[Visit], journey: u16) -> Vec<Walker> {
     let numbered = (0..).zip(visits).filter(|(_, visit)| visit.journey == journey);
     let mut walkers: Vec<Walker> =
         numbered.map(|(number, visit)| Walker { player: visit.player, visit: number, at: visit.at }).collect();
@@ -54,7 +55,7 @@ impl Path<'_> {
         let Walker { player, visit, mut at } = walker;
         for (act, step) in (self.first_act..).zip(self.steps) {
             for nth in 0..step.repeat {
-                at += chance.within(&step.think);
+                at += think(&step.think, chance);
                 arrivals.push(Arrival { at, player, visit, act, nth });
             }
         }

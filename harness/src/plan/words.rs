@@ -1,14 +1,46 @@
-//! The words players guess: drawn anew for every planned act, and cheap enough to draw while driving. Pure.
+//! What players write: words, numbers and texts drawn anew for every planned act, and cheap enough to draw while
+//! driving. Pure.
+
+use std::fmt;
 
 use super::Arrival;
+use crate::scenario::{Draw, Pool};
 
 /// The word of a planned act, from nothing but the seed and where the act stands in the plan.
 pub fn word(seed: u64, arrival: &Arrival) -> &'static str {
     let act = (u64::from(arrival.act) << 16) | u64::from(arrival.nth);
-    let player = (u64::from(arrival.visit) << 32) | u64::from(arrival.player);
-    let drawn = mix(mix(mix(seed) ^ player) ^ act);
-    WORDS[((u128::from(drawn) * WORDS.len() as u128) >> 64) as usize]
+    let drawn = mix(mix(mix(seed) ^ player(arrival)) ^ act);
+    WORDS[below(drawn, WORDS.len() as u64) as usize]
 }
+
+fn player(arrival: &Arrival) -> u64 {
+    (u64::from(arrival.visit) << 32) | u64::from(arrival.player)
+}
+
+/// A number below `bound` for one that may be any.
+fn below(drawn: u64, bound: u64) -> u64 {
+    ((u128::from(drawn) * u128::from(bound)) >> 64) as u64
+}
+
+/// What is drawn for a placeholder in a planned act, appended to `out`.
+pub fn draw(seed: u64, arrival: &Arrival, draw: &Draw, out: &mut impl fmt::Write) -> fmt::Result {
+    let act = (u64::from(arrival.act) << 16) | u64::from(arrival.nth);
+    let mut drawn = mix(mix(mix(seed ^ draw.salt) ^ player(arrival)) ^ act);
+    match &draw.pool {
+        Pool::List(words) => out.write_str(&words[below(drawn, words.len() as u64) as usize]),
+        Pool::Number(range) => match (range.end() - range.start()).checked_add(1) {
+            Some(count) => write!(out, "{}", range.start() + below(drawn, count)),
+            None => write!(out, "{drawn}"),
+        },
+        Pool::Text(letters) => (0..*letters).try_for_each(|_| {
+            drawn = mix(drawn);
+            out.write_char(char::from(LETTERS[below(drawn, LETTERS.len() as u64) as usize]))
+        }),
+    }
+}
+
+/// Small letters and digits, which stand as they are in a path, a header and JSON.
+const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// Spreads every bit of a number over all of it: the finalizer of `SplitMix64` (Steele, Lea and Flood, "Fast splittable
 /// pseudorandom number generators", OOPSLA 2014).
@@ -45,6 +77,7 @@ const WORDS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
@@ -60,6 +93,40 @@ mod tests {
     #[test]
     fn the_same_planned_act_gets_the_same_word_in_every_version() {
         assert_eq!(word(7, &GUESS), "cream");
+    }
+
+    fn drawn(pool: Pool, salt: u64, nth: u16) -> String {
+        let mut out = String::new();
+        draw(7, &Arrival { nth, ..GUESS }, &Draw { salt, pool }, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn the_same_planned_act_draws_the_same_in_every_version() {
+        assert_eq!(drawn(Pool::Number(0..=u64::MAX), 1, 0), "2503823676870037197");
+        assert_eq!(drawn(Pool::Text(12), 1, 0), "3x71enzc4xso");
+    }
+
+    #[test]
+    fn a_number_reaches_both_its_ends_and_no_further() {
+        let numbers: BTreeSet<String> = (0..100).map(|nth| drawn(Pool::Number(9..=11), 1, nth)).collect();
+        assert_eq!(numbers.iter().collect::<Vec<_>>(), ["10", "11", "9"]);
+        assert_eq!(drawn(Pool::Number(5..=5), 1, 0), "5");
+    }
+
+    #[test]
+    fn a_list_is_drawn_from_evenly_and_a_text_is_as_long_as_asked() {
+        let list: Arc<[String]> = ["a", "b", "c"].map(str::to_owned).into();
+        let uses = (0..3000).filter(|nth| drawn(Pool::List(Arc::clone(&list)), 1, *nth) == "a").count();
+        assert!(uses.abs_diff(1000) < 130, "{uses}");
+        let text = drawn(Pool::Text(200), 1, 0);
+        assert!(text.len() == 200 && text.bytes().all(|letter| LETTERS.contains(&letter)), "{text}");
+    }
+
+    #[test]
+    fn different_placeholders_draw_apart() {
+        let equal = (0..100).filter(|nth| drawn(Pool::Number(1..=2), 1, *nth) == drawn(Pool::Number(1..=2), 2, *nth));
+        assert!((25..75).contains(&equal.count()));
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
             Row::Header(_)
             | Row::Exemplar(_)
             | Row::Stall(_)
+            | Row::Stack(_)
             | Row::Probed(_)
             | Row::Calls(_)
             | Row::Deliveries(_)

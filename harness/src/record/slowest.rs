@@ -14,7 +14,7 @@ pub(super) struct Slowest {
 impl Slowest {
     /// Keeps the sample if it is among the slowest. One that was never sent is no exchange to show.
     pub(super) fn add(&mut self, sample: &Sample) {
-        if matches!(sample.outcome, Outcome::Abandoned | Outcome::Skipped) {
+        if matches!(sample.outcome, Outcome::Abandoned | Outcome::Skipped { .. }) {
             return;
         }
         if self.samples.len() < KEPT {
@@ -60,7 +60,7 @@ mod tests {
     fn what_was_never_sent_is_no_exchange() {
         let mut slowest = Slowest::default();
         slowest.add(&sample(9, Outcome::Abandoned));
-        slowest.add(&sample(9, Outcome::Skipped));
+        slowest.add(&sample(9, Outcome::Skipped { left: true }));
         assert_eq!(slowest.take().count(), 0);
     }
 }

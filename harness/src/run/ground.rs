@@ -15,6 +15,7 @@ use crate::scenario::Scenario;
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
 use crate::system::{Clock, Launch, System, port};
 use crate::template::{Escape, Values, fill};
+use crate::vitals::Folder;
 
 /// The bot's token: well formed, and nobody's.
 const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
@@ -48,7 +49,7 @@ impl Ground {
         let scenario = &order.scenario;
         Ok(Self {
             epoch,
-            epoch_unix: wall.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            epoch_unix: since_1970(wall)?,
             clock: Clock::new(epoch),
             plan: Arc::new(plan(scenario)),
             cores: cores::split(&scenario.system.cores, &order.machine)?,
@@ -72,17 +73,22 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>) -> Launch {
+    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>, heartbeat: Option<&Folder>) -> Launch {
         let system = &scenario.system;
+        let mut env = self.environment(scenario, &stub.url());
+        if let Some(folder) = heartbeat {
+            folder.put_into(&mut env);
+        }
         Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
-            env: self.environment(scenario, &stub.url()),
+            env,
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
             speech: system.speech.clone(),
+            remove: heartbeat.map(|folder| folder.root().to_owned()),
             ready: system.ready.clone(),
             stub: Some(Arc::clone(stub)),
             ready_within: system.ready_within,
@@ -134,6 +140,13 @@ impl Ground {
     }
 }
 
+/// A clock before 1970 would sign initData that every system has to refuse.
+fn since_1970(wall: SystemTime) -> Result<Duration, RunError> {
+    let says =
+        "this machine's clock says that it is before 1970, and initData signed by it would be stale: set the clock";
+    wall.duration_since(SystemTime::UNIX_EPOCH).map_err(|_| RunError::Failed(says.to_owned()))
+}
+
 /// The rig's threads are pinned; dropped, they may use the whole machine again, as a build should.
 #[derive(Debug)]
 pub(super) struct Pinned<'a> {
@@ -144,5 +157,17 @@ impl Drop for Pinned<'_> {
     fn drop(&mut self) {
         // Only a core that has gone since could refuse it, and then the run that follows says so.
         drop(pin_this_thread(self.machine));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_is_an_error_and_1970_itself_is_not() {
+        let nanosecond = Duration::from_nanos(1);
+        assert!(since_1970(SystemTime::UNIX_EPOCH - nanosecond).is_err());
+        assert_eq!(since_1970(SystemTime::UNIX_EPOCH).ok(), Some(Duration::ZERO));
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn deliveries(scenario: &Scenario) -> String {
 fn observations() -> Observations {
     let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
-        heartbeat: "inactive: nothing is put into the system; the black box is probed from outside".to_owned(),
+        heartbeat: not_yet(),
         black_box: not_yet(),
         proc: not_yet(),
         listen_queue: not_yet(),

@@ -68,13 +68,19 @@ pub(super) fn load(
     Ok(Seal { partial: seal.partial || !settled, ..seal })
 }
 
-/// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so.
+/// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so, and whose
+/// doing it was that the bound was met.
 fn note_capped(rig: &Rig<'_>, driven: &Driven) {
-    if driven.capped > 0 {
+    let Driven { open_peak, capped, held_back, .. } = driven;
+    let open = format!("{open_peak} connections were open, as many as the limit on open files allows");
+    if *capped > 0 {
+        let text = format!("{capped} acts were abandoned: {open}, and those were waiting for answers");
+        event(rig, driven.ended, EventKind::Note, &text);
+    }
+    if *held_back > 0 {
         let text = format!(
-            "{} acts were abandoned because {} connections were open, as many as the limit on open files allows: raise \
-             `ulimit -n`, or set connections = \"shared\"",
-            driven.capped, driven.open_peak
+            "{held_back} acts could not be sent: {open}, and the crowd needs more: raise `ulimit -n`, or set \
+             connections = \"shared\""
         );
         event(rig, driven.ended, EventKind::Note, &text);
     }
@@ -94,6 +100,7 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: stub.thread_id().into_iter().collect(),
+        heartbeat: rig.heartbeat.clone(),
     };
     Observer::start(subject, ground.epoch, rig.rows.clone())
 }

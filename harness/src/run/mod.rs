@@ -12,12 +12,12 @@ mod preflight;
 mod trouble;
 mod watch;
 
-use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
+use std::{fs, io};
 
 use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
 use floodrig_stub::Stub;
@@ -28,9 +28,10 @@ pub use trouble::RunError;
 use self::ground::Ground;
 use self::trouble::Trouble;
 use crate::record::{Progress, Recorder};
-use crate::scenario::{Ready, Scenario};
+use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
 use crate::system::{StartError, System, Watch};
+use crate::vitals::Folder;
 
 /// What to run and where to leave it.
 #[derive(Debug, Clone)]
@@ -57,7 +58,8 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
-    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop };
+    let heartbeat = heartbeat(&order.scenario);
+    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -74,6 +76,18 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     Ok(())
 }
 
+/// The probes that go into the system, unless the scenario keeps them out.
+fn heartbeat(scenario: &Scenario) -> Result<Arc<Folder>, String> {
+    let folder = |made: io::Result<Folder>| {
+        made.map(Arc::new).map_err(|cause| format!("no folder could be made in /dev/shm: {cause}"))
+    };
+    match scenario.system.heartbeat {
+        Heartbeat::On => folder(Folder::create()),
+        Heartbeat::Stacks => folder(Folder::create().map(Folder::with_stacks)),
+        Heartbeat::Off => Err("the scenario says heartbeat = \"off\"".to_owned()),
+    }
+}
+
 /// One run in the making.
 struct Rig<'a> {
     order: &'a Order,
@@ -82,6 +96,8 @@ struct Rig<'a> {
     progress: Arc<Progress>,
     rows: SyncSender<Row>,
     stop: &'a Stop,
+    /// Where the probes inside the system write, or why there are none.
+    heartbeat: Result<Arc<Folder>, String>,
 }
 
 impl Rig<'_> {
@@ -96,7 +112,7 @@ impl Rig<'_> {
         tell(News::Waiting("stopping the system"));
         let stopped = system.stop(self.order.scenario.system.stop_within);
         self.end(stopped.ending, stopped.logs);
-        loaded
+        loaded.map(|seal| Seal { dropped: seal.dropped + stopped.events_dropped, ..seal })
     }
 
     fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {
@@ -109,7 +125,7 @@ impl Rig<'_> {
     }
 
     fn start_system(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
-        let launch = self.ground.launch(&self.order.scenario, stub);
+        let launch = self.ground.launch(&self.order.scenario, stub, self.heartbeat.as_deref().ok());
         let in_flight = self.progress.in_flight_count();
         let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));

@@ -55,12 +55,12 @@ pub(super) fn check(rig: &Rig<'_>, stub: &Stub, system: &System) -> Result<(), T
 
 /// A plan of the first act of each journey, all due at once, each by a player of its own.
 fn first_acts(plan: &Plan) -> Plan {
-    let firsts = (0..).zip(&plan.acts).filter(|(_, act)| act.step == 0);
+    let firsts = (0..).zip(&plan.acts).filter(|(_, act)| act.step == 0 && act.fault.is_none());
     let (mut visits, mut arrivals) = (Vec::new(), Vec::new());
     for (act, spec) in firsts {
         let visit = visits.len() as u32;
         let player = visit % plan.players.len().max(1) as u32;
-        visits.push(Visit { at: Duration::ZERO, player, journey: spec.journey as u16 });
+        visits.push(Visit { at: Duration::ZERO, player, journey: spec.journey as u16, fault: None });
         arrivals.push(Arrival { at: Duration::ZERO, player, visit, act, nth: 0 });
     }
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
@@ -74,7 +74,7 @@ fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trou
              initData checked with the BOT_TOKEN of its environment, over every field but `hash`, decoded once?"
         ),
         Outcome::Status(status) => format!("was answered {status}"),
-        Outcome::CheckFailed => "was answered, but not with what the step captures or shows".to_owned(),
+        Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
         Outcome::Timeout => "was not answered in time".to_owned(),
         Outcome::TlsFailed => {
             "connected, but could not agree on TLS: does `system.tls` name the certificate, or who signed it, and the \
@@ -87,7 +87,7 @@ fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trou
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
         Outcome::Unanswered => format!("was not answered by any call of the bot in time: {}", bot::why_not(rig, stub)),
-        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped => "was not sent".to_owned(),
+        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();
     let said =

@@ -155,10 +155,24 @@ pub(super) fn call_interval(counts: &CallCounts, from: Duration, until: Duration
         worst_second_accepted: counts.worst_second_accepted,
         worst_minute_group_sends: counts.worst_minute_group_sends,
         worst_minute_group_accepted: counts.worst_minute_group_accepted,
+        throttled_by: counts.throttled_by.clone(),
         unmodelled: counts.unmodelled.iter().map(|(name, calls)| ((*name).to_owned(), *calls)).collect(),
     }
 }
 
 fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
     ledger.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_calls_names_the_rules_that_were_broken() {
+        let counts = CallCounts { throttled_by: [("group".to_owned(), 6)].into(), ..CallCounts::default() };
+        let row = call_interval(&counts, Duration::from_secs(1), Duration::from_secs(2));
+        assert_eq!((row.from_us, row.len_us), (1_000_000, 1_000_000));
+        assert_eq!(row.throttled_by, [("group".to_owned(), 6)].into());
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 use floodrig_reports::Budgets;
@@ -16,7 +17,10 @@ use super::connections::Connections;
 use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, journey, system, words};
+use super::{
+    Arrivals, Crowd, Does, Expect, Journey, Ready, Scenario, Source, Step, System, arrive, journey, lists, system,
+    words,
+};
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
 /// it 255 (`NAME_MAX`).
@@ -37,8 +41,11 @@ pub(super) fn scenario(
     complaints.extend(bad_name_at(&file.name, &top("name")));
     let waits_by_default = file.system.ready.is_none();
     let mut system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
-    let crowd = crowd(&file.crowd, &top("crowd"), &mut complaints);
-    let journeys = journey::checked(file.journey, &top("journey"), &mut complaints);
+    let crowd = crowd(&file.crowd, &source.path, &top("crowd"), &mut complaints);
+    let lists = lists::checked(file.words, &source.path, &top("words"), &mut complaints);
+    let world = journey::World { scenario: &source.path, arrive: crowd.arrive.as_ref(), lists: &lists };
+    let journeys = journey::checked(file.journey, &world, &top("journey"), &mut complaints);
+    shared(&crowd, &journeys, &top("crowd").key("arrive"), &mut complaints);
     if waits_by_default && journeys.iter().all(|journey| journey.steps.iter().all(is_to_bot)) {
         // Nothing of the scenario asks that the system listen anywhere.
         system.ready = Ready::Bot;
@@ -102,7 +109,7 @@ pub(super) fn bounded(value: Duration, spot: &Spot<'_>, complaints: &mut Vec<Com
     }
 }
 
-fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Crowd {
+fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Crowd {
     for (key, count) in [("groups", file.groups), ("players_per_group", file.players_per_group)] {
         if count == 0 {
             complaints.push(spot.key(key).complain("nobody would come", "write at least 1"));
@@ -117,6 +124,7 @@ fn crowd(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) ->
         reads_at: file.reads_at.as_ref().map(|rates| rates.0.clone()),
         groups: file.groups,
         players_per_group: file.players_per_group,
+        arrive: file.arrive.as_ref().map(|own| arrive::checked(own, scenario, &spot.key("arrive"), complaints)),
         connections: file.connections,
         connect_timeout: file.connect_timeout,
         timeout: file.timeout,
@@ -152,10 +160,23 @@ fn start_param(text: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> 
     template
 }
 
+/// Arrivals that no journey shares are nobody's.
+fn shared(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let sharing = journeys.iter().any(|journey| matches!(journey.arrive, Arrivals::Shared { .. }));
+    if crowd.arrive.is_some() && !sharing {
+        let help = "drop it, or the `arrive` of a journey that is to share it";
+        complaints.push(spot.complain_of_key("every journey has arrivals of its own", help));
+    }
+}
+
 /// Players and visits are counted in 32 bits.
 fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let players = u64::from(crowd.groups) * u64::from(crowd.players_per_group);
-    let visits: f64 = journeys.iter().map(|journey| journey.arrive.visits(players)).sum();
+    let own = journeys.iter().filter_map(|journey| match &journey.arrive {
+        Arrivals::Own(arrive) => Some(arrive),
+        Arrivals::Shared { .. } => None,
+    });
+    let visits: f64 = own.chain(&crowd.arrive).map(|arrive| arrive.visits(players)).sum();
     if players > u64::from(u32::MAX) || visits > f64::from(u32::MAX) {
         complaints.push(spot.complain_of_key("more visits than a plan can count", "4294967295 is the most"));
     }

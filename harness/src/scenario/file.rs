@@ -10,14 +10,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::answer::{CaptureTable, CheckTable, WhenTable};
+use super::arrive::ArriveTable;
 use super::connections::Connections;
+use super::faults::FaultsTable;
+use super::heartbeat::Heartbeat;
+use super::lists::WordsTable;
 use super::number_or_list::NumberOrList;
 use super::rates::Rates;
+use super::spread::Spread;
+use super::think::ThinkTable;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
-const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
+pub(super) const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
 /// How a spread of durations is written: two of them around `..`, or one.
-const SPREAD: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+(\.\. *([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+)?$";
+pub(super) const SPREAD: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+(\.\. *([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+)?$";
 
 /// A load test: the system, the crowd, what the crowd does, and what must hold.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -42,6 +49,10 @@ pub(super) struct File {
     pub(super) telegram: Limits,
     /// Groups and players.
     pub(super) crowd: CrowdTable,
+    /// Lists that placeholders draw from: `{word.city}` is one of the list `city`, and a list `word` stands in place of
+    /// the rig's own words.
+    #[serde(default)]
+    pub(super) words: BTreeMap<String, WordsTable>,
     /// What players do.
     pub(super) journey: Vec<JourneyTable>,
     /// What a run must keep to.
@@ -84,6 +95,9 @@ pub(super) struct SystemTable {
     /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
     /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
     pub(super) ready: Option<String>,
+    /// Whether the event loop of a Node or Python system tells of its own stalls.
+    #[serde(default)]
+    pub(super) heartbeat: Heartbeat,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
@@ -115,12 +129,15 @@ pub(super) struct CrowdTable {
     pub(super) groups: u32,
     /// How many players in each.
     pub(super) players_per_group: u32,
+    /// How players arrive for the journeys that have no `arrive` of their own: each arrival is for one of them, drawn
+    /// by their `weight`.
+    pub(super) arrive: Option<ArriveTable>,
     /// Whose connections are.
     #[serde(default)]
     pub(super) connections: Connections,
     /// How long it takes from a player to the system and back, such as `"40ms..300ms"`: drawn for each player. Their
     /// requests leave later and answers arrive later by half of it; connecting takes one more, and TLS another.
-    pub(super) rtt: Option<Think>,
+    pub(super) rtt: Option<Spread>,
     /// How many bytes a player reads in a second, such as `"200KiB..2MiB"`: drawn for each player, evenly by its
     /// logarithm. Slow readers fill the system's sockets and hold their connections.
     pub(super) reads_at: Option<Rates>,
@@ -148,66 +165,19 @@ pub(super) struct CrowdTable {
 pub(super) struct JourneyTable {
     /// Names it in messages.
     pub(super) name: String,
-    /// How players arrive.
-    pub(super) arrive: ArriveTable,
+    /// How players arrive; without it, the journey shares the crowd's arrivals.
+    pub(super) arrive: Option<ArriveTable>,
+    /// Its weight among the journeys that share the crowd's arrivals: of two with 3 and 1, three in four arrivals are
+    /// for the first. 1 when it is not said.
+    pub(super) weight: Option<u32>,
     /// Where the signed initData goes; without it, it is not sent.
     pub(super) init_data: Option<PlaceTable>,
+    /// Shares of visits with stale, tampered or reused initData.
+    pub(super) init_data_faults: Option<FaultsTable>,
+    /// What players do when an act fails, for the steps that do not say it themselves.
+    pub(super) on_failure: Option<String>,
     /// The acts, in order.
     pub(super) steps: Vec<StepTable>,
-}
-
-/// How players arrive.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "a kind of arrival")]
-#[schemars(rename = "Arrive")]
-pub(super) enum ArriveTable {
-    /// Everyone of the crowd once, uniformly at random within this long.
-    Burst(BurstTable),
-    /// Evenly spaced, players coming round in a seeded order.
-    Constant(RateTable),
-    /// A Poisson process, players coming round in a seeded order.
-    Poisson(RateTable),
-    /// A rate that grows or falls linearly.
-    Ramp(RampTable),
-}
-
-/// Everyone once.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Burst")]
-pub(super) struct BurstTable {
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
-}
-
-/// A steady rate.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Rate")]
-pub(super) struct RateTable {
-    /// Arrivals a second.
-    pub(super) rate: f64,
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
-}
-
-/// A changing rate.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Ramp")]
-pub(super) struct RampTable {
-    /// Arrivals a second at the start.
-    pub(super) from: f64,
-    /// Arrivals a second at the end.
-    pub(super) to: f64,
-    /// For how long.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) over: Duration,
 }
 
 /// Where the signed initData goes.
@@ -273,14 +243,23 @@ pub(super) struct StepTable {
     /// How many times it is done.
     #[serde(default = "once")]
     pub(super) repeat: u16,
-    /// How long the player thinks before each time: `"3s..9s"`, or `"5s"`.
+    /// How long the player thinks before each time: `"3s..9s"`, `"5s"`, or a distribution such as
+    /// `{ lognormal = { median = "4s", p90 = "12s" } }`.
+    pub(super) think: Option<ThinkTable>,
+    /// It is done only when an earlier act of the visit ended so, and skipped otherwise.
+    pub(super) when: Option<WhenTable>,
+    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`, or
+    /// `{ header = "etag" }`.
     #[serde(default)]
-    pub(super) think: Option<Think>,
-    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`.
+    pub(super) capture: BTreeMap<String, CaptureTable>,
+    /// What must hold of the answer's JSON for the act to succeed.
     #[serde(default)]
-    pub(super) capture: BTreeMap<String, String>,
+    pub(super) check: Vec<CheckTable>,
     /// The status or statuses that count as success; by default any 2xx.
     pub(super) expect_status: Option<NumberOrList>,
+    /// What the player does when it fails: `"retry 2 within 5s"`, `"leave"`, or `"retry 2 within 5s, then leave"`.
+    /// Tries are spread evenly over that time and are requests of the same act.
+    pub(super) on_failure: Option<String>,
     /// What its effect shows in a chat.
     pub(super) shows: Option<ShowsTable>,
 }
@@ -334,20 +313,11 @@ pub(super) struct ExpectTable {
     pub(super) findings: Vec<FindingId>,
 }
 
-/// A spread of durations.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(super) struct Think(
-    #[serde(with = "floodrig_stub::spread")]
-    #[schemars(with = "String", extend("pattern" = SPREAD))]
-    pub(super) std::ops::RangeInclusive<Duration>,
-);
-
 fn variants(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/Variant" } })
 }
 
-fn anything(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn anything(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 

@@ -1,17 +1,34 @@
 //! `[[journey]]`, checked: arrivals, the place of initData, and that acts are told apart.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
-use super::check::{LONGEST_RUN, bad_name, positive};
+use super::check::{LONGEST_RUN, bad_name};
 use super::complaint::Complaint;
-use super::file::{ArriveTable, JourneyTable, PlaceTable};
+use super::file::{JourneyTable, PlaceTable};
+use super::lists::Lists;
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrive, Does, Journey, Place, Step, step, to_bot};
+use super::{Arrivals, Arrive, Does, Journey, Place, Step, answer, arrive, faults, impatience, step, to_bot};
+
+/// What all journeys have in common.
+pub(super) struct World<'a> {
+    /// The scenario's file.
+    pub(super) scenario: &'a Path,
+    /// The crowd's own arrivals.
+    pub(super) arrive: Option<&'a Arrive>,
+    /// The scenario's own words.
+    pub(super) lists: &'a Lists,
+}
 
 /// Checks the journeys.
-pub(super) fn checked(files: Vec<JourneyTable>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Vec<Journey> {
+pub(super) fn checked(
+    files: Vec<JourneyTable>,
+    world: &World<'_>,
+    spot: &Spot<'_>,
+    complaints: &mut Vec<Complaint>,
+) -> Vec<Journey> {
     if files.is_empty() {
         complaints.push(spot.complain("nobody does anything", "add a `[[journey]]`"));
     }
@@ -27,7 +44,7 @@ pub(super) fn checked(files: Vec<JourneyTable>, spot: &Spot<'_>, complaints: &mu
             let at = spot.key("steps").item(index).key("act");
             act_name(&step.act, acts.insert(step.act.clone()), &at, complaints);
         }
-        journeys.push(journey(file, &spot, complaints));
+        journeys.push(journey(file, world, &spot, complaints));
     }
     journeys
 }
@@ -39,27 +56,64 @@ fn act_name(name: &str, is_new: bool, spot: &Spot<'_>, complaints: &mut Vec<Comp
     complaints.extend(bad_name(name, spot.span()));
 }
 
-fn journey(file: JourneyTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Journey {
+fn journey(file: JourneyTable, world: &World<'_>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Journey {
     if file.steps.is_empty() {
         complaints.push(spot.key("steps").complain("nobody does anything", "add a step"));
     }
     let init_data = file.init_data.map(|place| place_of_init_data(place, &spot.key("init_data"), complaints));
-    let mut captures = Captures::default();
+    let on_failure = file.on_failure.map(|text| impatience::checked(&text, &spot.key("on_failure"), complaints));
+    let mut captures = Captures { lists: world.lists.clone(), ..Captures::default() };
     captures.ever.extend(file.steps.iter().flat_map(|step| step.capture.keys().cloned()));
     let mut steps = Vec::new();
-    for (index, step) in file.steps.into_iter().enumerate() {
+    for (index, mut step) in file.steps.into_iter().enumerate() {
         let at = spot.key("steps").item(index);
-        let step = step::checked(step, &at, &mut captures, complaints);
+        let when = step.when.take();
+        let mut step = step::checked(step, on_failure.unwrap_or_default(), &at, &mut captures, complaints);
+        step.when = when.and_then(|when| answer::when(&when, &at.key("when"), &steps, complaints));
         step::room_for_init_data(&step, init_data.as_ref(), &at, complaints);
         to_bot::possible(&step, index == 0, &at, complaints);
         steps.push(step);
     }
     one_websocket(&steps, &spot.key("steps"), complaints);
-    let arrive = arrive(&file.arrive, &spot.key("arrive"), complaints);
-    if arrive.over().saturating_add(thinking(&steps)) > LONGEST_RUN {
+    let own = file.arrive.map(|own| arrive::checked(&own, world.scenario, &spot.key("arrive"), complaints));
+    let over = own.as_ref().or(world.arrive).map_or(Duration::ZERO, Arrive::over);
+    if over.saturating_add(thinking(&steps)) > LONGEST_RUN {
         complaints.push(spot.key("steps").complain_of_key("this takes longer than a day", "a run lasts a day at most"));
     }
-    Journey { name: file.name, arrive, init_data, steps }
+    let arrive = arrivals(own, file.weight, world, spot, complaints);
+    let at = spot.key("init_data_faults");
+    let faults = file.init_data_faults.map(|faults| faults::checked(faults, &arrive, &at, complaints));
+    if faults.is_some() && init_data.is_none() {
+        let help = "add `init_data = \"authorization\"`, or wherever the system reads it from";
+        complaints.push(at.complain_of_key("this journey sends no initData", help));
+    }
+    Journey { name: file.name, arrive, init_data, faults, steps }
+}
+
+/// A journey has arrivals of its own, or shares the crowd's.
+fn arrivals(
+    own: Option<Arrive>,
+    weight: Option<u32>,
+    world: &World<'_>,
+    spot: &Spot<'_>,
+    complaints: &mut Vec<Complaint>,
+) -> Arrivals {
+    if weight == Some(0) {
+        complaints.push(spot.key("weight").complain("never drawn", "write at least 1, or drop the journey"));
+    }
+    if own.is_some() && weight.is_some() {
+        let says = "a weight is a share of the crowd's arrivals, and this journey has its own";
+        complaints.push(spot.key("weight").complain_of_key(says, "drop `weight`, or the journey's `arrive`"));
+    }
+    match own {
+        Some(own) => Arrivals::Own(own),
+        None if world.arrive.is_some() => Arrivals::Shared { weight: weight.unwrap_or(1).max(1) },
+        None => {
+            let help = "add `arrive.burst.over = \"60s\"`, or give the crowd an `arrive` that its journeys share";
+            complaints.push(spot.complain("nobody arrives for this journey", help));
+            Arrivals::Shared { weight: 1 }
+        }
+    }
 }
 
 /// A visit has one WebSocket, so all steps name the same.
@@ -76,49 +130,8 @@ fn one_websocket(steps: &[Step], spot: &Spot<'_>, complaints: &mut Vec<Complaint
 
 /// How long the slowest player thinks in all.
 fn thinking(steps: &[Step]) -> Duration {
-    let of_step = |step: &Step| step.think.end().saturating_mul(u32::from(step.repeat));
+    let of_step = |step: &Step| step.think.longest().saturating_mul(u32::from(step.repeat));
     steps.iter().map(of_step).fold(Duration::ZERO, Duration::saturating_add)
-}
-
-fn arrive(file: &ArriveTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Arrive {
-    match file {
-        ArriveTable::Burst(burst) => {
-            positive(burst.over, &spot.key("burst").key("over"), complaints);
-            Arrive::Burst { over: burst.over }
-        }
-        ArriveTable::Constant(steady) => {
-            let spot = spot.key("constant");
-            rates(&[("rate", steady.rate)], steady.over, &spot, complaints);
-            Arrive::Constant { rate: steady.rate, over: steady.over }
-        }
-        ArriveTable::Poisson(steady) => {
-            let spot = spot.key("poisson");
-            rates(&[("rate", steady.rate)], steady.over, &spot, complaints);
-            Arrive::Poisson { rate: steady.rate, over: steady.over }
-        }
-        ArriveTable::Ramp(ramp) => {
-            let spot = spot.key("ramp");
-            rates(&[("from", ramp.from), ("to", ramp.to)], ramp.over, &spot, complaints);
-            Arrive::Ramp { from: ramp.from, to: ramp.to, over: ramp.over }
-        }
-    }
-}
-
-/// A single rate must be above zero; of the two ends of a ramp, one may be zero.
-fn rates(rates: &[(&str, f64)], over: Duration, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    positive(over, &spot.key("over"), complaints);
-    for (key, rate) in rates {
-        if !rate.is_finite() || *rate < 0.0 {
-            let help = "write how many arrive in a second, such as 50";
-            complaints.push(spot.key(key).complain(format!("{rate} is no rate"), help));
-            return;
-        }
-    }
-    let arrivals = rates.iter().map(|(_, rate)| rate).sum::<f64>() / rates.len() as f64 * over.as_secs_f64();
-    if arrivals < 1.0 {
-        let at = spot.key(rates[0].0);
-        complaints.push(at.complain("nobody would come", "raise the rate, or let it last longer"));
-    }
 }
 
 fn place_of_init_data(file: PlaceTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Place {

@@ -16,46 +16,64 @@ use floodrig_stub::Limits;
 
 use crate::exchange::Speech;
 
+mod answer;
+mod arrive;
+mod beside;
 mod body;
 mod check;
 mod complaint;
 mod connections;
+mod faults;
 mod file;
+mod heartbeat;
+mod impatience;
 mod journey;
+mod lists;
 mod merge;
 mod number_or_list;
 mod page;
 mod quick;
 mod rates;
+mod replay;
 mod schema;
 mod shape;
 mod socket;
 mod source;
 mod speech;
 mod spot;
+mod spread;
 mod step;
 mod system;
 mod template;
+mod think;
 mod to_bot;
 mod words;
+mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub use answer::{Check, Ended, InAnswer, Must, When};
+pub use arrive::{Arrivals, Arrive};
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use faults::{Fault, Faults};
+pub use heartbeat::Heartbeat;
+pub use impatience::{OnFailure, Retry};
 pub use page::{Assets, Page};
 pub use schema::schema;
 pub use socket::{Conversation, Sought};
 pub use source::{Source, Unreadable};
-pub use template::{Piece, Slot, Template};
+pub use template::{Draw, Piece, Pool, Slot, Template};
+pub use think::Think;
+pub use world::world;
 
 /// Reads a scenario from its text, with one of its variants merged in.
 ///
 /// The path names the file in messages and is where the search for [`System::dir`] begins.
 pub fn parse(path: &Path, text: &str, variant: Option<&str>) -> Result<Scenario, Vec<Complaint>> {
     let table = merge::merged(text, variant)?;
-    let file = shape::file(&table, text)?;
+    let file = shape::read(&table, text)?;
     let source = Source { path: path.to_owned(), text: text.to_owned() };
     check::scenario(file, &table, source, variant)
 }
@@ -146,6 +164,8 @@ pub struct System {
     pub speech: Speech,
     /// When it counts as ready.
     pub ready: Ready,
+    /// Whether its own loop tells of its stalls.
+    pub heartbeat: Heartbeat,
     /// How long it may take to become ready.
     pub ready_within: Duration,
     /// How long it may take to stop after SIGTERM.
@@ -173,12 +193,14 @@ pub enum Ready {
 }
 
 /// Groups and players, and what their network is like.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Crowd {
     /// How many groups.
     pub groups: u32,
     /// How many players in each.
     pub players_per_group: u32,
+    /// How players arrive for the journeys that share their arrivals.
+    pub arrive: Option<Arrive>,
     /// Whose connections are.
     pub connections: Connections,
     /// How long it takes from a player to the system and back; nothing: no time.
@@ -200,66 +222,14 @@ pub struct Crowd {
 pub struct Journey {
     /// Names it in messages.
     pub name: String,
-    /// How players arrive.
-    pub arrive: Arrive,
+    /// Whose arrivals its visits are.
+    pub arrive: Arrivals,
     /// Where the signed initData goes; nothing: it is not sent.
     pub init_data: Option<Place>,
+    /// Visits with faulty initData.
+    pub faults: Option<Faults>,
     /// The acts, in order.
     pub steps: Vec<Step>,
-}
-
-/// How players arrive.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Arrive {
-    /// Everyone of the crowd once, uniformly at random within this long.
-    Burst {
-        /// The length of the burst.
-        over: Duration,
-    },
-    /// Evenly spaced, players coming round in a seeded order.
-    Constant {
-        /// Arrivals a second.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A Poisson process, players coming round in a seeded order.
-    Poisson {
-        /// Arrivals a second, on average.
-        rate: f64,
-        /// For how long.
-        over: Duration,
-    },
-    /// A rate that grows or falls linearly.
-    Ramp {
-        /// Arrivals a second at the start.
-        from: f64,
-        /// Arrivals a second at the end.
-        to: f64,
-        /// For how long.
-        over: Duration,
-    },
-}
-
-impl Arrive {
-    /// How long players arrive for.
-    pub fn over(&self) -> Duration {
-        match *self {
-            Self::Burst { over }
-            | Self::Constant { over, .. }
-            | Self::Poisson { over, .. }
-            | Self::Ramp { over, .. } => over,
-        }
-    }
-
-    /// How many visits are to be expected of a crowd of this many players.
-    pub fn visits(&self, players: u64) -> f64 {
-        match *self {
-            Self::Burst { .. } => players as f64,
-            Self::Constant { rate, over } | Self::Poisson { rate, over } => rate * over.as_secs_f64(),
-            Self::Ramp { from, to, over } => f64::midpoint(from, to) * over.as_secs_f64(),
-        }
-    }
 }
 
 /// Where the signed initData goes.
@@ -285,11 +255,17 @@ pub struct Step {
     /// How many times it is done.
     pub repeat: u16,
     /// How long the player thinks before each time.
-    pub think: RangeInclusive<Duration>,
-    /// Values kept from the answer: a name for later templates, and a JSON pointer.
-    pub capture: BTreeMap<String, String>,
+    pub think: Think,
+    /// It is done only when this holds.
+    pub when: Option<When>,
+    /// Values kept from the answer: a name for later templates, and where they stand.
+    pub capture: BTreeMap<String, InAnswer>,
+    /// What must hold of the answer.
+    pub check: Vec<Check>,
     /// The statuses that count as success; empty: any 2xx.
     pub expect_status: Vec<u16>,
+    /// What the player does when it fails.
+    pub on_failure: OnFailure,
     /// What its effect shows in a chat.
     pub shows: Option<Shows>,
 }
@@ -305,6 +281,16 @@ pub enum Does {
     Converse(Conversation),
     /// Does something in a chat and waits for the bot's call that answers it.
     Bot(ToBot),
+}
+
+impl Does {
+    /// Whether the visit's initData goes with it: a page is loaded before its app has any.
+    pub fn sends_init_data(&self) -> bool {
+        match self {
+            Self::Request(_) | Self::Converse(_) => true,
+            Self::Page(_) | Self::Bot(_) => false,
+        }
+    }
 }
 
 /// What a user does towards the bot.

@@ -39,6 +39,7 @@ pub(super) fn checked(
             complaints.push(spot.key(key).complain_of_key("a page is fetched without a body", "drop it"));
         }
     }
+    reads_no_json(file, spot, complaints);
     let of_assets =
         |(index, path): (usize, &String)| path_template(path, &spot.key("assets").item(index), captures, complaints);
     let assets = match &file.assets {
@@ -49,5 +50,20 @@ pub(super) fn checked(
         path: path_template(path, &spot.key("page"), captures, complaints),
         headers: headers(&file.headers, &spot.key("headers"), captures, complaints),
         assets,
+    }
+}
+
+/// A document is HTML: only its headers can be read.
+fn reads_no_json(file: &StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let help = "keep it of another step, or take a header: { header = \"etag\" }";
+    for name in file.capture.iter().filter(|(_, from)| from.is_in_body()).map(|(name, _)| name) {
+        complaints.push(spot.key("capture").key(name).complain("a page's document is no JSON", help));
+    }
+    let version = file.shows.as_ref().is_some_and(|shows| shows.version.is_some());
+    let version = version.then(|| spot.key("shows").key("version"));
+    let check = (!file.check.is_empty()).then(|| spot.key("check"));
+    for at in check.into_iter().chain(version) {
+        let help = "drop it, or make it a step of its own: `get` what the page's script would";
+        complaints.push(at.complain_of_key("a page's document is no JSON", help));
     }
 }

@@ -1,8 +1,6 @@
 //! The same scenario for a machine that only checks whether everything works.
 
-use std::time::Duration;
-
-use super::{Arrive, Scenario};
+use super::{Arrivals, Arrive, Scenario};
 
 impl Scenario {
     /// Half the groups, who arrive within half the time and repeat their acts half as often: a quarter of the
@@ -15,22 +13,15 @@ impl Scenario {
             expect.findings.clear();
         }
         self.crowd.groups = self.crowd.groups.div_ceil(2);
+        self.crowd.arrive = self.crowd.arrive.as_ref().map(Arrive::halved);
         for journey in &mut self.journeys {
-            journey.arrive = halved(&journey.arrive);
+            if let Arrivals::Own(arrive) = &mut journey.arrive {
+                *arrive = arrive.halved();
+            }
             for step in &mut journey.steps {
                 step.repeat = step.repeat.div_ceil(2);
             }
         }
         self
-    }
-}
-
-fn halved(arrive: &Arrive) -> Arrive {
-    let half = |over: Duration| over / 2;
-    match *arrive {
-        Arrive::Burst { over } => Arrive::Burst { over: half(over) },
-        Arrive::Constant { rate, over } => Arrive::Constant { rate, over: half(over) },
-        Arrive::Poisson { rate, over } => Arrive::Poisson { rate, over: half(over) },
-        Arrive::Ramp { from, to, over } => Arrive::Ramp { from, to, over: half(over) },
     }
 }

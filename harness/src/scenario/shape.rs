@@ -1,4 +1,4 @@
-//! A merged table -> [`File`]: every key known, every value of the right type.
+//! A merged table -> what it is read as: every key known, every value of the right type.
 //!
 //! Serde stops at the first thing it cannot read. To report all of them at once, what was complained of is taken
 //! out of the table and the rest is read again; each round takes something out, so it ends.
@@ -6,24 +6,23 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, Deserializer};
 
 use super::complaint::{Complaint, in_file_order, settle};
-use super::file::File;
 use super::words;
 
 /// More than a person mends before looking again.
 const ENOUGH: usize = 20;
 
 /// Reads a merged table, or says all that is wrong with its shape.
-pub(super) fn file(table: &DeTable<'_>, text: &str) -> Result<File, Vec<Complaint>> {
+pub(super) fn read<T: DeserializeOwned>(table: &DeTable<'_>, text: &str) -> Result<T, Vec<Complaint>> {
     let mut left = table.clone();
     let mut complaints = Vec::new();
     let mut accounted = BTreeSet::new();
     loop {
-        let error = match File::deserialize(Deserializer::from(Spanned::new(0..text.len(), left.clone()))) {
+        let error = match T::deserialize(Deserializer::from(Spanned::new(0..text.len(), left.clone()))) {
             Ok(file) => return settle(file, complaints),
             Err(error) => error,
         };

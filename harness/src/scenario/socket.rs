@@ -44,10 +44,13 @@ pub(super) fn checked(
     captures: &Captures,
     complaints: &mut Vec<Complaint>,
 ) -> Conversation {
-    let reads = !file.capture.is_empty() || file.shows.as_ref().is_some_and(|shows| shows.version.is_some());
-    if reads && file.answer.is_none() {
+    if reads_answer(file) && file.answer.is_none() {
         let help = "add `answer = {}` for any message, or say which";
-        complaints.push(spot.key("act").complain("nothing is captured from an answer that is not waited for", help));
+        complaints.push(spot.key("act").complain("nothing can be read from an answer that is not waited for", help));
+    }
+    for name in file.capture.iter().filter(|(_, from)| !from.is_in_body()).map(|(name, _)| name) {
+        let help = "write a JSON pointer such as \"/token\"";
+        complaints.push(spot.key("capture").key(name).complain("a message has no headers", help));
     }
     let answer = file.answer.as_ref().map(|answer| sought(answer, &spot.key("answer"), captures, complaints));
     Conversation {
@@ -56,6 +59,12 @@ pub(super) fn checked(
         message: request_body(file, spot, captures, complaints),
         answer,
     }
+}
+
+/// Whether something of the answer is captured, checked or shown.
+fn reads_answer(file: &StepTable) -> bool {
+    let version = file.shows.as_ref().is_some_and(|shows| shows.version.is_some());
+    version || !file.capture.is_empty() || !file.check.is_empty()
 }
 
 fn sought(file: &AnswerTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Sought {

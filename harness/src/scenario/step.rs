@@ -1,19 +1,22 @@
 //! One step of a journey, checked: what it sends, keeps and shows.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
+use super::answer;
 use super::body;
 use super::complaint::Complaint;
 use super::file::{ShowsTable, StepTable};
+use super::impatience;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Body, Does, Place, Request, Shows, Sign, Step, page, socket, to_bot};
+use super::think;
+use super::{Body, Does, OnFailure, Place, Request, Shows, Sign, Step, page, socket, to_bot};
 
-/// Checks a step, and adds what it captures.
+/// Checks a step, and adds what it captures; `by_default` is what players do when it fails and it does not say.
 pub(super) fn checked(
     file: StepTable,
+    by_default: OnFailure,
     spot: &Spot<'_>,
     captures: &mut Captures,
     complaints: &mut Vec<Complaint>,
@@ -27,17 +30,20 @@ pub(super) fn checked(
         None if complaints.len() > before => Does::Request(Request::default()),
         None => does(&file, spot, captures, complaints),
     };
-    for (name, pointer) in &file.capture {
-        capture(name, pointer, &spot.key("capture").key(name), complaints);
-    }
+    let check = answer::checks(&file.check, &spot.key("check"), captures, complaints);
     captures.so_far.extend(file.capture.keys().filter(|name| !template::is_taken(name)).cloned());
+    let on_failure = file.on_failure.map(|text| impatience::checked(&text, &spot.key("on_failure"), complaints));
     Step {
         act: file.act,
         does,
         repeat: file.repeat,
-        think: file.think.map_or(Duration::ZERO..=Duration::ZERO, |think| think.0),
-        capture: file.capture,
+        think: think::checked(file.think, &spot.key("think"), complaints),
+        // Known to the journey, which has the earlier steps.
+        when: None,
+        capture: answer::captures(file.capture, &spot.key("capture"), complaints),
+        check,
         expect_status: statuses(file.expect_status, &spot.key("expect_status"), complaints),
+        on_failure: on_failure.unwrap_or(by_default),
         // After the capture: what an act shows may be told by its own answer.
         shows: file.shows.map(|shows| what_it_shows(&shows, &spot.key("shows"), captures, complaints)),
     }
@@ -183,19 +189,7 @@ pub(super) fn request_body(
     }
 }
 
-fn capture(name: &str, pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let fits = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    if name.is_empty() || !name.chars().all(fits) {
-        complaints.push(spot.complain_of_key("this cannot name a value", "use letters, digits and `_`"));
-    }
-    if template::is_taken(name) {
-        let says = format!("`{{{name}}}` is a placeholder of the rig's own");
-        complaints.push(spot.complain_of_key(says, "give the value another name"));
-    }
-    is_pointer(pointer, spot, complaints);
-}
-
-/// RFC 6901: empty for the whole answer, or parts that each begin with a slash.
+/// Complains of what is no JSON pointer (RFC 6901): empty for the whole answer, or parts that each begin with a slash.
 pub(super) fn is_pointer(pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if !pointer.is_empty() && !pointer.starts_with('/') {
         let help = format!("write \"/{}\"", pointer.trim_start_matches("$.").replace('.', "/"));
@@ -203,14 +197,15 @@ pub(super) fn is_pointer(pointer: &str, spot: &Spot<'_>, complaints: &mut Vec<Co
     }
 }
 
-fn statuses(file: Option<NumberOrList>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Vec<u16> {
+/// Checks the statuses that end an exchange as wanted.
+pub(super) fn statuses(file: Option<NumberOrList>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Vec<u16> {
     let (list, is_list) = match file {
         None => return Vec::new(),
         Some(NumberOrList::Number(status)) => (vec![status], false),
         Some(NumberOrList::List(list)) => (list, true),
     };
     if list.is_empty() {
-        complaints.push(spot.complain("no status counts as success", "name one, or drop `expect_status` for any 2xx"));
+        complaints.push(spot.complain("no status at all", "name one, or drop the key"));
     }
     for (index, status) in list.iter().enumerate() {
         // RFC 9110, 15: 1xx are interim and never end an exchange.
@@ -250,11 +245,7 @@ fn what_it_shows(file: &ShowsTable, spot: &Spot<'_>, captures: &Captures, compla
 
 /// Whether the step leaves the place free that initData is put in, and has it at all.
 pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let sends_it = match &step.does {
-        Does::Request(_) | Does::Converse(_) => true,
-        Does::Page(_) | Does::Bot(_) => false,
-    };
-    let header = match place.filter(|_| sends_it) {
+    let header = match place.filter(|_| step.does.sends_init_data()) {
         Some(Place::Authorization) => "authorization",
         Some(Place::Header(name)) => name,
         Some(Place::Field(name)) => return room_in_body(step, name, spot, complaints),

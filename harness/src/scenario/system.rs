@@ -54,6 +54,7 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
         env: environment(&file.env, &spot.key("env"), complaints),
         port: file.port,
         ready: file.ready.map_or(Ready::Accepts, ready),
+        heartbeat: file.heartbeat,
         ready_within: file.ready_within,
         stop_within: file.stop_within,
     }

@@ -3,9 +3,13 @@
 //! `{player.id}` is a placeholder; `{{` and `}}` stand for the braces themselves.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use super::complaint::{Complaint, did_you_mean};
+use super::lists::Lists;
 use super::spot::Spot;
 
 /// A text with placeholders.
@@ -50,8 +54,30 @@ pub enum Slot {
     Nth,
     /// `{marker}`: a text unique to the planned act.
     Marker,
+    /// `{word.city}`, `{random.1..100}` and the like: drawn once for every act.
+    Drawn(Draw),
     /// `{name}`: a value captured by an earlier step of the journey.
     Captured(String),
+}
+
+/// What is drawn for every act, the same wherever it stands in the act's request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Draw {
+    /// Told from the placeholder's own name, so that different ones draw apart.
+    pub salt: u64,
+    /// What it is drawn from.
+    pub pool: Pool,
+}
+
+/// What a placeholder draws from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Pool {
+    /// A list of the scenario, never empty: `{word.city}`, or `{word}` itself.
+    List(Arc<[String]>),
+    /// Whole numbers, both ends included: `{random.1..100}`.
+    Number(RangeInclusive<u64>),
+    /// Texts of this many small letters and digits, at least 1: `{random.text.12}`.
+    Text(u8),
 }
 
 /// Where a template stands, which decides the placeholders it may hold.
@@ -65,13 +91,15 @@ pub(super) enum Place<'c> {
     Act(&'c Captures),
 }
 
-/// The values that a journey captures.
+/// The values that a journey captures, and the words it draws from.
 #[derive(Debug, Default)]
 pub(super) struct Captures {
     /// By the steps before this one.
     pub(super) so_far: BTreeSet<String>,
     /// By any step.
     pub(super) ever: BTreeSet<String>,
+    /// The scenario's own words.
+    pub(super) lists: Lists,
 }
 
 const ENVIRONMENT: [(&str, Slot); 3] =
@@ -113,10 +141,46 @@ impl Place<'_> {
         }
     }
 
+    /// A list named `word` stands in place of the rig's own words.
+    fn drawn(&self, name: &str) -> Option<Slot> {
+        let Self::Act(captures) = self else { return None };
+        let pool = match name.split_once('.') {
+            None if name == "word" => Pool::List(Arc::clone(captures.lists.get(name)?)),
+            Some(("word", list)) => Pool::List(Arc::clone(captures.lists.get(list)?)),
+            Some(("random", of)) => random(of)?,
+            None | Some(_) => return None,
+        };
+        let digest: [u8; 32] = Sha256::digest(name).into();
+        let salt = u64::from_le_bytes(std::array::from_fn(|nth| digest[nth]));
+        Some(Slot::Drawn(Draw { salt, pool }))
+    }
+
+    /// What is drawn by a name of the scenario's own.
+    fn lists(&self) -> impl Iterator<Item = String> {
+        let lists = match self {
+            Self::Environment | Self::StartParam => None,
+            Self::Act(captures) => Some(captures.lists.keys().filter(|name| *name != "word")),
+        };
+        lists.into_iter().flatten().map(|name| format!("word.{name}"))
+    }
+
     fn slot(&self, name: &str) -> Option<Slot> {
+        if let Some(drawn) = self.drawn(name) {
+            return Some(drawn);
+        }
         let known = self.slots().iter().find(|(known, _)| *known == name).map(|(_, slot)| slot.clone());
         known.or_else(|| self.captured().find(|known| *known == name).map(|name| Slot::Captured(name.to_owned())))
     }
+}
+
+/// `1..100`, or `text.12`.
+fn random(of: &str) -> Option<Pool> {
+    if let Some((low, high)) = of.split_once("..") {
+        let (low, high) = (low.parse::<u64>().ok()?, high.parse::<u64>().ok()?);
+        return (low <= high).then_some(Pool::Number(low..=high));
+    }
+    let letters = of.strip_prefix("text.")?.parse().ok()?;
+    (letters > 0).then_some(Pool::Text(letters))
 }
 
 /// Whether an act has a placeholder of this name from the start, so that no captured value may take it.
@@ -205,8 +269,17 @@ fn resolve(name: &str, place: Place<'_>) -> Result<Slot, Flaw> {
     if place.is_captured_later(name) {
         return Err((format!("`{{{name}}}` is not captured yet"), "capture it in an earlier step".to_owned()));
     }
-    let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured());
-    let known: Vec<String> = names.map(|known| format!("{{{known}}}")).collect();
+    if let (Some(list), Place::Act(captures)) = (name.strip_prefix("word."), place) {
+        let known: Vec<&str> = captures.lists.keys().map(String::as_str).collect();
+        let help = if known.is_empty() { format!("add `words.{list} = [..]`") } else { did_you_mean(list, &known) };
+        return Err((format!("the scenario has no list of words `{list}`"), help));
+    }
+    if name.starts_with("random.") && matches!(place, Place::Act(_)) {
+        let help = "write `{random.1..100}` for a number, or `{random.text.12}` for letters and digits, 255 at most";
+        return Err((format!("`{{{name}}}` draws nothing"), help.to_owned()));
+    }
+    let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured()).map(str::to_owned);
+    let known: Vec<String> = names.chain(place.lists()).map(|known| format!("{{{known}}}")).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let name = format!("{{{name}}}");
     Err((format!("unknown placeholder `{name}`"), did_you_mean(&name, &known)))

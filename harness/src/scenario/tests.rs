@@ -1,5 +1,7 @@
 //! The scenario room as a whole: what parses, and into what.
 
+mod journeys;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -128,7 +130,7 @@ fn what_is_not_said_has_its_documented_default() {
     assert_eq!((&system.cores, &system.ready, system.port), (&Cores::Count(1), &Ready::Accepts, None));
     assert_eq!((crowd.connect_timeout, crowd.timeout, crowd.settle), (seconds(10), seconds(30), seconds(30)));
     assert_eq!(crowd.start_param.pieces, [Piece::Slot(Slot::ChatId)]);
-    assert_eq!((step.repeat, &step.think), (1, &(Duration::ZERO..=Duration::ZERO)));
+    assert_eq!((step.repeat, &step.think), (1, &Think::default()));
     assert_eq!((scenario.telegram, scenario.budgets), (Limits::default(), Budgets::default()));
     assert_eq!(scenario.journeys[0].init_data, None);
 }
@@ -262,6 +264,9 @@ fn what_does_not_go_with_a_page_is_said() {
         ("page = '/', text = 'x'", "without a body"),
         ("page = '/', assets = ['a.js']", "begins with a slash"),
         ("get = '/', assets = []", "only a page has assets"),
+        ("page = '/', capture = { a = '/a' }", "no JSON"),
+        ("page = '/', check = [{ pointer = '/a', exists = true }]", "no JSON"),
+        ("page = '/', shows = { chat = '{chat.id}', version = '/v' }", "no JSON"),
     ] {
         let complaints = with_steps(&format!("{{ act = 'a', {step} }}")).unwrap_err();
         assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{step}: {complaints:?}");
@@ -291,7 +296,7 @@ fn the_longest_thinking_of_a_day_passes_and_one_second_more_does_not() {
 fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let quick = shipped("rollover.toml", Some("after")).quick();
     assert_eq!((quick.crowd.groups, quick.crowd.players_per_group), (50, 10));
-    assert_eq!(quick.journeys[0].arrive, Arrive::Burst { over: Duration::from_secs(15) });
+    assert_eq!(quick.journeys[0].arrive, Arrivals::Own(Arrive::Burst { over: Duration::from_secs(15) }));
     let repeats: Vec<u16> = quick.journeys[0].steps.iter().map(|step| step.repeat).collect();
     assert_eq!(repeats, [1, 3]);
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);
@@ -353,6 +358,8 @@ fn what_does_not_go_with_a_websocket_is_said() {
         ("{ act = 'a', websocket = '/x', answer = { contains = 'a', pointer = '/a' } }", "in one way"),
         ("{ act = 'a', websocket = '/x', answer = { pointer = 'a', equals = '' } }", "begins with a slash"),
         ("{ act = 'a', websocket = '/x', capture = { a = '/a' } }", "not waited for"),
+        ("{ act = 'a', websocket = '/x', check = [{ pointer = '/a', exists = true }] }", "not waited for"),
+        ("{ act = 'a', websocket = '/x', answer = {}, capture = { a = { header = 'a' } } }", "has no headers"),
         ("{ act = 'a', websocket = '/x' }, { act = 'b', websocket = '/y' }", "one WebSocket"),
         ("{ act = 'a', get = '/', answer = {} }", "only a WebSocket's answer"),
     ] {

@@ -31,6 +31,8 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// How it is spoken to.
     pub speech: Speech,
+    /// A folder that goes with it, however it ends.
+    pub remove: Option<PathBuf>,
     /// When it counts as ready.
     pub ready: Ready,
     /// Where a bot is seen to come.
@@ -53,5 +55,6 @@ pub(super) fn spec(launch: &Launch) -> Spec {
         without: Vec::new(),
         cores: Some(launch.cores.system.clone()),
         open_files: launch.open_files,
+        remove: launch.remove.clone(),
     }
 }

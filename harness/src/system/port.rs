@@ -92,6 +92,16 @@ pub(super) fn listening(pids: &[u32]) -> Vec<SocketAddr> {
     listeners().into_iter().filter(|entry| held.contains(&entry.inode)).map(|entry| entry.local_address).collect()
 }
 
+/// Of these processes, the ones that listen on this port.
+pub fn servers(pids: &[u32], port: u16) -> Vec<u32> {
+    let sought: Vec<u64> =
+        listeners().iter().filter(|entry| entry.local_address.port() == port).map(|entry| entry.inode).collect();
+    let listens = |pid: &u32| {
+        Process::new(*pid as i32).is_ok_and(|process| sockets(&process).iter().any(|inode| sought.contains(inode)))
+    };
+    pids.iter().copied().filter(listens).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +123,10 @@ mod tests {
     #[test]
     fn a_process_is_found_by_where_it_listens() {
         let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        assert!(listening(&[std::process::id()]).contains(&held.local_addr().unwrap()));
+        let (me, at) = (std::process::id(), held.local_addr().unwrap());
+        assert!(listening(&[me]).contains(&at));
+        assert_eq!(servers(&[me, 1], at.port()), [me]);
+        drop(held);
+        assert!(servers(&[me, 1], at.port()).is_empty());
     }
 }

@@ -34,6 +34,8 @@ pub struct Stopped {
     pub ending: Ending,
     /// What it logged.
     pub logs: Logs,
+    /// Events of its end that found no room in the recorder's queue.
+    pub events_dropped: u64,
 }
 
 /// A system that runs, or has died since. Dropping it ends it at once.
@@ -137,7 +139,7 @@ impl System {
 
     fn not_ready(self, why: Unready, launch: &Launch) -> StartError {
         let stdout = Arc::clone(&self.stdout);
-        let Stopped { mut ending, logs } = self.stop(launch.stop_within);
+        let Stopped { mut ending, logs, events_dropped: _ } = self.stop(launch.stop_within);
         if ending.stderr_tail.is_empty() {
             ending.stderr_tail = look(&stdout, |output| output.tail(QUOTED_LINES));
         }
@@ -193,7 +195,7 @@ impl System {
         if !left.is_empty() {
             ending.note = Some(format!("processes that not even SIGKILL ended: {left:?}"));
         }
-        Stopped { ending, logs: self.logs() }
+        Stopped { ending, logs: self.logs(), events_dropped: self.known.look().dropped }
     }
 
     fn ending(&self, grace: Duration, tail: Vec<String>) -> Ending {

@@ -39,6 +39,8 @@ pub(super) struct End {
     pub(super) gone: bool,
     /// Processes that SIGKILL did not end.
     pub(super) left: Vec<u32>,
+    /// Events that found no room in the recorder's queue.
+    pub(super) dropped: u64,
 }
 
 /// The end, shared between the watcher and whoever waits for it.
@@ -76,15 +78,15 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
         match reports.next(NOTE_EVERY) {
             Heard::Report(Report::Ended { how, at_ns, orphan: false, .. }) => {
                 let at = clock.of_monotonic_ns(at_ns);
-                unsent = ended(known, how, at, lately.before(at));
+                unsent = ended(known, how, at, lately.before(at)).or(unsent);
             }
             Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
             Heard::Report(Report::Empty {}) => known.change(|end| end.gone = true),
             Heard::Lost => {
                 let now = clock.now();
                 let lost = keeper_lost(known, now, lately.before(now));
-                send(&watch.rows, &mut lost.or(unsent));
                 reports.clear_up();
+                send_at_last(watch, unsent.into_iter().chain(lost), known);
                 return;
             }
             Heard::Nothing
@@ -129,5 +131,50 @@ fn send(rows: &SyncSender<Row>, unsent: &mut Option<Row>) {
     match rows.try_send(row) {
         Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         Err(TrySendError::Full(row)) => *unsent = Some(row),
+    }
+}
+
+/// How long the last rows wait for room in the queue: far longer than a disk takes to write it out.
+const AT_LAST: Duration = Duration::from_secs(5);
+
+/// There is no next turn, so each waits for room; what finds none is counted.
+fn send_at_last(watch: &Watch, unsent: impl Iterator<Item = Row>, known: &Known) {
+    let clock = Clock::new(watch.epoch);
+    let until = clock.now() + AT_LAST;
+    for row in unsent {
+        let mut unsent = Some(row);
+        send(&watch.rows, &mut unsent);
+        while unsent.is_some() && clock.now() < until {
+            std::thread::sleep(NOTE_EVERY);
+            send(&watch.rows, &mut unsent);
+        }
+        if unsent.is_some() {
+            known.change(|end| end.dropped += 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a watch needs an epoch")]
+    fn the_event_of_a_death_waits_for_room_in_a_full_queue() {
+        let (rows, queue) = sync_channel(1);
+        let death = || event(Death { at: Duration::ZERO, cause: Cause::KeeperLost, in_flight: 3 });
+        rows.send(death()).unwrap();
+        let watch = Watch { epoch: Instant::now(), rows, in_flight: Arc::default() };
+        let known = Known::default();
+        thread::scope(|scope| {
+            scope.spawn(|| send_at_last(&watch, [death(), death()].into_iter(), &known));
+            for _ in 0..3 {
+                assert!(queue.recv_timeout(AT_LAST).is_ok());
+            }
+        });
+        assert_eq!(known.look().dropped, 0);
     }
 }

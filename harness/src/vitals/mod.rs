@@ -1,10 +1,11 @@
 //! What the kernel and the probes say of the system, ten times a second, and of the rig's own share.
 //!
-//! Two threads of their own: one reads `/proc` and the listen queue, the other asks the system over one kept
-//! connection, steadily. Neither needs anything of the system, and what could not be measured is `None` and has
+//! Two threads of their own: one reads `/proc`, the listen queue and the pages that the system's own loops write, the
+//! other asks the system over one kept connection, steadily. The system is changed for neither, and what could not be measured is `None` and has
 //! its reason in the observations, never a zero. The rig's own lateness is never charged to the system.
 
 mod cpu;
+mod heartbeat;
 mod line;
 mod listen;
 mod machine;
@@ -15,6 +16,7 @@ mod probe;
 mod processes;
 mod stalls;
 
+pub use heartbeat::Folder;
 pub use machine::machine;
 pub use observer::{Observed, Observer, Subject};
 pub use own::OwnUse;

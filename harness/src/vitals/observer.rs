@@ -6,8 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stall, Vital};
+use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
 
+use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
 use super::own::OwnUse;
 use super::probe::Probe;
@@ -19,6 +20,11 @@ const UNPROBED: &str = "inactive: the system is ready once its bot asks for upda
 
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
+/// How often the probe asks where nothing else sees stalls: twenty a second are 2 % of a core for a small server, and
+/// a stall is known to 50 ms.
+const PROBE_ALONE: Duration = Duration::from_millis(50);
+/// And beside a heartbeat, which sees them better: there the probe tells only what it is like from outside.
+const PROBE_BESIDE: Duration = Duration::from_millis(500);
 
 /// What is observed.
 #[derive(Debug, Clone)]
@@ -37,6 +43,8 @@ pub struct Subject {
     pub rig_cores: Vec<u32>,
     /// The stub's threads, whose CPU time is told apart from the rig's.
     pub stub_threads: Vec<u32>,
+    /// Where the probes inside the system write, or why there are none.
+    pub heartbeat: Result<Arc<Folder>, String>,
 }
 
 /// An observation under way.
@@ -45,6 +53,7 @@ pub struct Observer {
     stop: SyncSender<()>,
     thread: JoinHandle<u64>,
     probe: Option<Probe>,
+    heartbeat: Standing,
     black_box: String,
     proc: String,
     listen_queue: String,
@@ -53,7 +62,7 @@ pub struct Observer {
 /// What an observation found, beyond its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// The stalls, in order.
+    /// The stalls seen from outside, in order; those from inside are rows already.
     pub stalls: Vec<Stall>,
     /// The probe's longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay: Option<Duration>,
@@ -66,16 +75,11 @@ impl Observer {
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
         let active = || "active".to_owned();
+        let heartbeat = standing(&subject, clock);
+        let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
         let asked = subject.path.as_ref().filter(|_| subject.listens);
-        let probe = asked.and_then(|path| Probe::start(subject.port, path, clock));
-        let black_box = match (&probe, asked) {
-            (Some(_), _) => active(),
-            (None, Some(path)) => format!("inactive: no answer to GET {path} within 2 s"),
-            (None, None) if subject.listens => {
-                "inactive: the probe speaks plain HTTP/1.1, and the system does not".to_owned()
-            }
-            (None, None) => UNPROBED.to_owned(),
-        };
+        let probe = asked.and_then(|path| Probe::start(subject.port, path, period, clock));
+        let black_box = black_box(&subject, probe.as_ref(), &heartbeat);
         let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
         let queue = queue.map(|queue| subject.listens.then_some(queue));
         let listen_queue = match &queue {
@@ -93,16 +97,18 @@ impl Observer {
             processes: processes(),
             queue: queue.ok().flatten(),
             gauge,
+            loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,
             dropped: 0,
         };
         let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
-        Self { stop, thread, probe, black_box, proc, listen_queue }
+        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue }
     }
 
     /// Says what is watched here, and why not where it is not.
     pub fn describe(&self, to: &mut Observations) {
+        to.heartbeat = self.heartbeat.to_string();
         to.black_box.clone_from(&self.black_box);
         to.proc.clone_from(&self.proc);
         to.listen_queue.clone_from(&self.listen_queue);
@@ -117,11 +123,33 @@ impl Observer {
     }
 }
 
+fn standing(subject: &Subject, clock: Clock) -> Standing {
+    match &subject.heartbeat {
+        Ok(folder) => Standing::of(folder, subject.root, subject.listens.then_some(subject.port), clock),
+        Err(why) => Standing::Inactive(why.clone()),
+    }
+}
+
+fn black_box(subject: &Subject, probe: Option<&Probe>, heartbeat: &Standing) -> String {
+    match (probe, heartbeat) {
+        (None, _) if !subject.listens => UNPROBED.to_owned(),
+        (None, _) => match &subject.path {
+            Some(path) => format!("inactive: no answer to GET {path} within 2 s"),
+            None => "inactive: the probe speaks plain HTTP/1.1, and the system does not".to_owned(),
+        },
+        (Some(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
+        (Some(_), Standing::Inactive(_)) => {
+            "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed".to_owned()
+        }
+    }
+}
+
 struct Observing {
     clock: Clock,
     processes: Processes,
     queue: Option<ListenQueue>,
     gauge: Option<Arc<AtomicU64>>,
+    loops: Option<Watch>,
     own: OwnUse,
     rows: SyncSender<Row>,
     dropped: u64,
@@ -134,7 +162,7 @@ impl Observing {
         loop {
             match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.dropped,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.last(),
             }
             let now = self.clock.now();
             // A tick that was missed is not made up for.
@@ -151,14 +179,30 @@ impl Observing {
         for text in tick.notes {
             self.send(Row::Event(Event { at_us, kind: EventKind::Note, text }));
         }
+        let look = self.loops.as_mut().map(Watch::look).unwrap_or_default();
+        self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
             pids: tick.pids,
             listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
             probe_delay_us: delay.filter(|delay| *delay > 0),
+            stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
             ..own
         }));
+    }
+
+    fn last(&mut self) -> u64 {
+        let look = self.loops.take().map(Watch::finish).unwrap_or_default();
+        self.send_stalls(look.stalls, look.stacks);
+        self.dropped
+    }
+
+    fn send_stalls(&mut self, stalls: Vec<Stall>, stacks: Vec<Stack>) {
+        let (stalls, stacks) = (stalls.into_iter().map(Row::Stall), stacks.into_iter().map(Row::Stack));
+        for row in stalls.chain(stacks) {
+            self.send(row);
+        }
     }
 
     /// Never waits for the recorder.

@@ -1,4 +1,4 @@
-//! The black-box probe: it asks the system 20 times a second over one kept connection, on a schedule.
+//! The black-box probe: it asks the system steadily over one kept connection, on a schedule.
 //!
 //! While an answer is outstanding nothing more is asked: the instants that pass meanwhile belong to the same wait.
 //! A delay counts from the instant of sending, which is the planned one unless the rig itself woke up late.
@@ -15,8 +15,6 @@ use super::patience::Patience;
 use super::stalls::Delays;
 use crate::system::Clock;
 
-/// Twenty a second: 2 % of a core for a small server, and a stall is known to 50 ms.
-const PERIOD: Duration = Duration::from_millis(50);
 /// How long the first answer may take, before the probe is given up.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
 
@@ -30,15 +28,16 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Asks once, and goes on asking if there was an answer; without one there would be nothing to measure.
-    pub(super) fn start(port: u16, path: &str, clock: Clock) -> Option<Self> {
+    /// Asks once, and goes on asking once a period if there was an answer; without one there would be nothing to measure.
+    pub(super) fn start(port: u16, path: &str, period: Duration, clock: Clock) -> Option<Self> {
         let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: floodrig-probe\r\n\r\n").into_bytes();
         let (stop, stopped) = sync_channel(1);
         let (first, answered) = sync_channel(1);
         let gauge = Arc::new(AtomicU64::new(0));
-        let mut asking = Asking { target, request, clock, stop: stopped, gauge: Arc::clone(&gauge), line: None };
+        let mut asking =
+            Asking { target, request, period, clock, stop: stopped, gauge: Arc::clone(&gauge), line: None };
         let thread = std::thread::spawn(move || {
             let one = asking.once();
             // Nobody waits for it any more when it took too long.
@@ -59,6 +58,7 @@ impl Probe {
 struct Asking {
     target: SocketAddr,
     request: Vec<u8>,
+    period: Duration,
     clock: Clock,
     stop: Receiver<()>,
     gauge: Arc<AtomicU64>,
@@ -70,7 +70,7 @@ impl Asking {
         let mut delays = Delays::default();
         let start = self.clock.now();
         loop {
-            let next = next_planned(start, self.clock.now());
+            let next = next_planned(start, self.clock.now(), self.period);
             match self.stop.recv_timeout(next.saturating_sub(self.clock.now())) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return delays,
@@ -109,9 +109,9 @@ impl Asking {
 }
 
 /// The first planned instant after `now`.
-fn next_planned(start: Duration, now: Duration) -> Duration {
-    let passed = now.saturating_sub(start).as_nanos() / PERIOD.as_nanos() + 1;
-    start + PERIOD * passed as u32
+fn next_planned(start: Duration, now: Duration, period: Duration) -> Duration {
+    let passed = now.saturating_sub(start).as_nanos() / period.as_nanos() + 1;
+    start + period * passed as u32
 }
 
 #[cfg(test)]
@@ -121,9 +121,7 @@ mod tests {
     #[test]
     fn instants_that_passed_during_a_wait_are_not_made_up_for() {
         let ms = Duration::from_millis;
-        assert_eq!(next_planned(ms(7), ms(7)), ms(57));
-        assert_eq!(next_planned(ms(7), ms(56)), ms(57));
-        assert_eq!(next_planned(ms(7), ms(57)), ms(107));
-        assert_eq!(next_planned(ms(7), ms(700)), ms(707));
+        let next = |now| next_planned(ms(7), ms(now), ms(50));
+        assert_eq!([next(7), next(56), next(57), next(700)], [ms(57), ms(57), ms(107), ms(707)]);
     }
 }

@@ -102,7 +102,7 @@ fn sample(identity: Identity, process: &Process) -> Option<Sample> {
         hwm_bytes: status.vmhwm.unwrap_or(rss) * 1024,
         cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
         threads: status.threads,
-        handles: handles.as_ref().map_or(0, |count| *count as u64),
+        handles: handles.as_ref().ok().map(|count| *count as u64),
     };
     let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
     Some(Sample { vital, cores, handles_hidden: handles.is_err() })

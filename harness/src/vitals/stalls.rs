@@ -50,10 +50,12 @@ impl Delays {
     pub(super) fn stalls(&self) -> Vec<Stall> {
         let threshold = self.threshold();
         let stalls = self.late.iter().filter(|(_, delay)| *delay > threshold);
-        stalls
-            .map(|(from, delay)| Stall { from_us: from.as_micros() as u64, len_us: delay.as_micros() as u64 })
-            .collect()
+        stalls.map(|(from, delay)| outside(*from, *delay)).collect()
     }
+}
+
+fn outside(from: Duration, len: Duration) -> Stall {
+    Stall { from_us: from.as_micros() as u64, len_us: len.as_micros() as u64, ..Stall::default() }
 }
 
 #[cfg(test)]
@@ -78,7 +80,7 @@ mod tests {
         delays.answered(ms(6000), ms(60));
         assert_eq!(delays.stalls(), []);
         delays.answered(ms(7000), ms(61));
-        assert_eq!(delays.stalls(), [Stall { from_us: 7_000_000, len_us: 61_000 }]);
+        assert_eq!(delays.stalls(), [outside(ms(7000), ms(61))]);
     }
 
     #[test]
@@ -100,6 +102,6 @@ mod tests {
         delays.cut_short(ms(6000), ms(49));
         assert_eq!(delays.longest(), Some(ms(1)));
         delays.cut_short(ms(7000), ms(900));
-        assert_eq!(delays.stalls(), [Stall { from_us: 7_000_000, len_us: 900_000 }]);
+        assert_eq!(delays.stalls(), [outside(ms(7000), ms(900))]);
     }
 }

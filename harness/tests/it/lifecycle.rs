@@ -36,9 +36,12 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     let rig = long();
     let mut child = rig.start();
     up(&rig);
+    let heartbeat = std::path::PathBuf::from(format!("/dev/shm/floodrig-{}-0", child.id()));
+    assert!(heartbeat.exists());
     child.kill().expect("the rig is killed");
     child.wait().expect("it is reaped");
     nothing_left(&rig);
+    eventually("the heartbeat's folder is gone", || !heartbeat.exists());
     let report = rig.floodrig(&["report", "out"]).ended(130);
     assert!(report.stdout.contains("partial"), "{report:?}");
 }

@@ -6,6 +6,8 @@ mod bad_input;
 mod bench;
 mod bot;
 mod calibration;
+mod crowd;
+mod journeys;
 mod lifecycle;
 mod outcome;
 mod rig;

@@ -59,15 +59,15 @@ impl Server {
 
 fn subject(root: u32, port: u16) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
-    let path = "/".to_owned();
     Subject {
         root,
         port,
         listens: true,
-        path: Some(path),
+        path: Some("/".to_owned()),
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),
+        heartbeat: Err("the test has none".to_owned()),
     }
 }
 
@@ -194,7 +194,7 @@ fn threads_handles_and_cpu_time_are_counted() {
     let observer = Observer::start(subject(system.root(), launch.port), run.epoch, run.to_rows());
     let used = until("its cpu time", || next_vital(&run).pids.first().filter(|pid| pid.cpu_us > 50_000).cloned());
     assert_eq!((used.pid, used.threads), (system.pid(), 1));
-    assert!(used.handles >= 3, "{used:?}");
+    assert!(used.handles >= Some(3), "{used:?}");
     let vital = next_vital(&run);
     assert!(vital.rig_cpu_us.is_some() && vital.stub_cpu_us.is_none());
     observer.finish();

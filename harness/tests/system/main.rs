@@ -5,6 +5,9 @@
 mod build;
 mod calibration;
 mod death;
+mod drawn;
+mod heartbeat;
 mod lifecycle;
+mod loops;
 mod readiness;
 mod support;

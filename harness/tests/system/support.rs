@@ -33,6 +33,7 @@ pub(crate) fn shell(script: &str) -> Launch {
         cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
         open_files: None,
         speech: Speech::default(),
+        remove: None,
         ready: Ready::Accepts,
         stub: None,
         ready_within: LONG,
@@ -62,6 +63,11 @@ impl Run {
         let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
         let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight) };
         Self { epoch, in_flight, rows, watch }
+    }
+
+    /// What a system's watcher is told.
+    pub(crate) fn watch(&self) -> Watch {
+        self.watch.clone()
     }
 
     /// Where rows go.

@@ -48,8 +48,12 @@ impl View<'_> {
     }
 
     fn handles(&self) -> Panel {
-        let series =
-            Series::line("handles", Ink::Olive, Stroke::Solid, self.points(|vital| Some(vital.handles as f64)));
+        let series = Series::line(
+            "handles",
+            Ink::Olive,
+            Stroke::Solid,
+            self.points(|vital| vital.handles.map(|handles| handles as f64)),
+        );
         panel("Open handles", 70.0, Unit::Count, series, None)
     }
 

@@ -155,7 +155,11 @@ mod tests {
         let counts = MethodCounts { calls: story.calls, throttled: 0, errors: 0 };
         let timeline = Timeline {
             vitals: vec![vital(5.0, story.low_mib), vital(5.0 + story.rise_takes_s, story.high_mib)],
-            stalls: vec![Stall { from_us: (story.stall_at_s * 1e6) as u64, len_us: story.stall_us }],
+            stalls: vec![Stall {
+                from_us: (story.stall_at_s * 1e6) as u64,
+                len_us: story.stall_us,
+                ..Stall::default()
+            }],
             calls: vec![CallPoint {
                 from_s: story.calls_at_s,
                 len_s: 1.0,

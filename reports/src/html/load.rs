@@ -89,6 +89,19 @@ pub(super) fn outcomes(report: &Report<'_>) -> Markup {
                     }
                 } }
             }
+            (retries(report))
+        }
+    }
+}
+
+/// Nothing where every act was sent once.
+fn retries(report: &Report<'_>) -> Markup {
+    let table = tables::retries(report.summary);
+    html! {
+        @if !table.rows.is_empty() {
+            h3 { (table.title) }
+            (words::table(&table))
+            p.note { "A further try is a request and never a sample: the act ends with its last one." }
         }
     }
 }

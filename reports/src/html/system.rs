@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::chart::time::into_load;
 use crate::chart::vitals;
-use crate::recording::{Event, EventKind};
+use crate::recording::{Event, EventKind, Source};
 use crate::{Report, Value, tables};
 
 use super::plate::plate;
@@ -15,12 +15,24 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
     html! {
         section {
             h2 { "The system" }
-            (plate(|layout| vitals::chart(report, layout), "All processes of the system together. A stall is a probe left unanswered for longer than 50 ms over the run's median; the bars show how long each was."))
+            (plate(|layout| vitals::chart(report, layout), caption(report)))
             (words::facts(&tables::system(report.summary)))
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
             (last_words(report))
             (events(report))
             (messages(report))
+        }
+    }
+}
+
+/// What the bars of the stalls are.
+fn caption(report: &Report<'_>) -> &'static str {
+    match report.summary.system.stall_source {
+        Some(Source::Inside) => {
+            "All processes of the system together. A stall is a time of more than 50 ms in which the system's own loop did not come round; the bars show how long each was. The delay is that of a probe from outside, which asks twice a second."
+        }
+        Some(Source::Outside) | None => {
+            "All processes of the system together. A stall is a probe left unanswered for longer than 50 ms over the run's median; the bars show how long each was."
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn calls(report: &Report<'_>) -> Markup {
         section {
             h2 { "Calls to Telegram" }
             (plate(|layout| telegram::chart(report, layout), "429 is Telegram's answer to a call that came too soon; it names the seconds to wait."))
-            @if report.summary.telegram.calls > 0 { (words::facts(&tables::telegram(report.summary))) (methods(report)) }
+            @if report.summary.telegram.calls > 0 { (words::facts(&tables::telegram(report.summary))) (methods(report)) (rules(report)) }
         }
     }
 }
@@ -36,6 +36,17 @@ fn methods(report: &Report<'_>) -> Markup {
                 }
                 "."
             }
+        }
+    }
+}
+
+/// Which ceilings answered 429.
+fn rules(report: &Report<'_>) -> Markup {
+    let table = tables::throttled_by(report.summary);
+    html! {
+        @if !table.rows.is_empty() {
+            h3 { (table.title) }
+            (words::table(&table))
         }
     }
 }

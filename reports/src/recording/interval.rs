@@ -32,6 +32,9 @@ pub struct ActInterval {
     pub outcomes: Outcomes,
     /// Of the ok ones, those whose handshake needed SYN retransmits.
     pub late_connect: u64,
+    /// Of the skipped ones, those whose player had left.
+    #[serde(default)]
+    pub left: u64,
     /// Requests sent, retries included.
     pub requests: u64,
     /// From the planned instant to the end, of the ok ones.
@@ -56,7 +59,8 @@ impl ActInterval {
         match sample.outcome {
             Outcome::Ok { late_connect } => self.count_success(sample, late_connect),
             Outcome::Abandoned => self.count_abandoned(sample),
-            Outcome::Skipped | Outcome::RigFault(_) => {}
+            Outcome::Skipped { left } => self.left += u64::from(left),
+            Outcome::RigFault(_) => {}
             Outcome::CheckFailed
             | Outcome::Status(_)
             | Outcome::Refused
@@ -99,6 +103,7 @@ impl ActInterval {
         self.ok += other.ok;
         self.outcomes.merge(&other.outcomes);
         self.late_connect += other.late_connect;
+        self.left += other.left;
         self.requests += other.requests;
         self.sent_late += other.sent_late;
         self.response.merge(&other.response);
@@ -167,7 +172,7 @@ mod tests {
     #[test]
     fn skipped_acts_and_rig_faults_leave_no_time_behind() {
         let act = counted(&[
-            sample(Duration::ZERO, Outcome::Skipped),
+            sample(Duration::ZERO, Outcome::Skipped { left: false }),
             sample(Duration::ZERO, Outcome::RigFault(RigFault::TooManyOpenFiles)),
         ]);
         assert_eq!((act.failed_response.count(), act.lag.count()), (0, 0));

@@ -10,6 +10,7 @@ mod header;
 mod histogram;
 mod interval;
 mod outcome;
+mod stall;
 mod telegram;
 mod vital;
 
@@ -19,8 +20,9 @@ pub use header::{Calibration, Cores, Header, How, Machine, Observations, Version
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
+pub use stall::{Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Stall, Vital};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Vital};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +41,11 @@ pub enum Row {
     Exemplar(Sample),
     /// What the kernel and the probes said of the system at one instant.
     Vital(Vital),
-    /// One stall of the system. Written at the end: what is a stall depends on the median of the whole run.
+    /// One stall of the system. From inside, written as soon as it has ended; from outside, at the end: what is a stall
+    /// there depends on the median of the whole run.
     Stall(Stall),
+    /// Where the system's loop was in a stall, if that was asked for.
+    Stack(Stack),
     /// What the black-box probe found over the whole run.
     Probed(Probed),
     /// The Bot API calls of one interval, counted by the stub.

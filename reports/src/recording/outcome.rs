@@ -64,7 +64,7 @@ pub enum Outcome {
         /// The handshake needed SYN retransmits: the user waited a second or more to be let in.
         late_connect: bool,
     },
-    /// Answered, but not in HTTP, or without what the step captures or shows.
+    /// Answered, but not in HTTP, or without what the step captures, checks or shows.
     CheckFailed,
     /// Answered with a status that was not expected.
     Status(u16),
@@ -86,8 +86,11 @@ pub enum Outcome {
     RigFault(RigFault),
     /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, or the run ended.
     Abandoned,
-    /// Planned and deliberately not taken: a condition was not met, or the player had left.
-    Skipped,
+    /// Planned and deliberately not taken.
+    Skipped {
+        /// The player had left, over an act that failed: it ranks slowest. Otherwise a condition did not hold, and it is left out of all judgement.
+        left: bool,
+    },
 }
 
 /// What kept the rig itself from sending.
@@ -143,7 +146,7 @@ impl Outcomes {
             Outcome::Unanswered => &mut self.unanswered,
             Outcome::RigFault(_) => &mut self.rig_fault,
             Outcome::Abandoned => &mut self.abandoned,
-            Outcome::Skipped => &mut self.skipped,
+            Outcome::Skipped { left: _ } => &mut self.skipped,
         } += 1;
     }
 
@@ -246,7 +249,7 @@ mod tests {
         Outcome::Timeout,
         Outcome::Unanswered,
         Outcome::Abandoned,
-        Outcome::Skipped,
+        Outcome::Skipped { left: false },
         Outcome::RigFault(RigFault::Local),
     ];
 

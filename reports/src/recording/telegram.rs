@@ -25,6 +25,8 @@ pub struct CallInterval {
     pub worst_minute_group_accepted: u64,
     /// Calls to methods the stub answers by their declared type alone.
     pub unmodelled: BTreeMap<String, u64>,
+    /// Calls answered 429, by the rule that they broke, as the ceilings name it.
+    pub throttled_by: BTreeMap<String, u64>,
 }
 
 /// One method's share.

@@ -13,6 +13,10 @@ pub struct Vital {
     pub listen_queue: Option<u64>,
     /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
     pub probe_delay_us: Option<u64>,
+    /// How long the system's own loop has been stalling at this instant, seen from inside; nothing: it is not, or
+    /// nobody looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalling_us: Option<u64>,
     /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
     pub rig_core_busy: Option<f64>,
     /// Share of time the host stole from this machine since the last tick, 0.0..=1.0.
@@ -35,15 +39,8 @@ pub struct PidVital {
     /// CPU time so far, user and system, its reaped children left out.
     pub cpu_us: u64,
     pub threads: u64,
-    pub handles: u64,
-}
-
-/// One stall: the system left a steady probe unanswered for longer than 50 ms over the run's median.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "named by their units")]
-pub struct Stall {
-    pub from_us: u64,
-    pub len_us: u64,
+    /// Nothing: it runs as another user, who alone may count them.
+    pub handles: Option<u64>,
 }
 
 /// What the black-box probe found over the whole run, written once at its end: ticks see only what hangs at that instant.

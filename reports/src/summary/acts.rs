@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Act, Lag, Quantiles, Rig};
-use crate::recording::{ActInterval, Header, Histogram, Interval};
+use crate::recording::{ActInterval, Header, Histogram, Interval, Outcomes};
 
 /// Everything that the intervals said, by act.
 #[derive(Debug, Default)]
@@ -70,6 +70,12 @@ impl Act {
         self.planned.saturating_sub(self.ok + self.outcomes.skipped)
     }
 
+    /// Whether more requests were sent than one for each act that can have sent any.
+    pub(crate) fn was_tried_again(&self) -> bool {
+        let Outcomes { refused, connect_timeout, skipped, .. } = self.outcomes;
+        self.requests > self.planned.saturating_sub(refused + connect_timeout + skipped)
+    }
+
     fn of(planned: u64, act: &ActInterval) -> Self {
         Self {
             planned,
@@ -77,13 +83,42 @@ impl Act {
             outcomes: act.outcomes,
             late_connect: act.late_connect,
             unserved: act.outcomes.unserved(),
+            left: act.left,
+            requests: act.requests,
             amplification: (planned > 0).then(|| act.requests as f64 / planned as f64),
             ok_per_second: None,
             response_us: Quantiles::of(&act.response),
             service_us: Quantiles::of(&act.service),
             blocked_us: Quantiles::of(&act.blocked),
             failed_response_us: Quantiles::of(&act.failed_response),
-            judged_us: Quantiles::among(&act.response, planned.saturating_sub(act.outcomes.skipped)),
+            judged_us: Quantiles::among(&act.response, planned.saturating_sub(act.outcomes.skipped - act.left)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of ten planned acts eight succeeded and two were skipped, over one of which the player had left.
+    fn act(requests: u64) -> Act {
+        let outcomes = Outcomes { skipped: 2, ..Outcomes::default() };
+        let mut interval = ActInterval { ok: 8, outcomes, left: 1, requests, ..ActInterval::default() };
+        (0..8).for_each(|ms| interval.response.record(std::time::Duration::from_millis(ms)));
+        Act::of(10, &interval)
+    }
+
+    #[test]
+    fn a_player_who_left_ranks_slowest_and_a_condition_that_did_not_hold_not_at_all() {
+        let judged = act(8).judged_us;
+        assert_eq!((judged.count, judged.max), (9, None));
+        assert!(judged.p50.is_some());
+    }
+
+    #[test]
+    fn requests_are_told_for_each_planned_act_and_more_than_one_is_trying_again() {
+        assert_eq!((act(12).amplification, act(12).was_tried_again()), (Some(1.2), true));
+        assert_eq!((act(8).amplification, act(8).was_tried_again()), (Some(0.8), false));
+        assert!(act(9).was_tried_again());
     }
 }

@@ -65,10 +65,8 @@ impl Gathering {
                 self.rig.take(&vital);
                 self.timeline.vitals.push(self.tree.take(&vital));
             }
-            Row::Stall(stall) => {
-                self.tree.take_stall(stall);
-                self.timeline.stalls.push(stall);
-            }
+            Row::Stall(stall) => self.tree.take_stall(stall),
+            Row::Stack(stack) => self.tree.take_stack(stack),
             Row::Probed(probed) => self.tree.take_probed(probed),
             Row::Calls(calls) => {
                 self.telegram.take(&calls);
@@ -97,10 +95,14 @@ impl Gathering {
             self.header.observations.deliveries = format!("inactive: {unheard} of its notices found their queue full");
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
+        let last = Last { logs: self.logs.take(), ending: self.ending.take() };
+        let rig = self.rig_summary();
+        let (system, stalls) = self.tree.summary(&self.header, last);
+        self.timeline.stalls = stalls;
         let summary = Summary {
             acts: self.acts.summary(&self.header),
-            rig: self.rig_summary(),
-            system: self.tree.summary(&self.header, Last { logs: self.logs, ending: self.ending }),
+            rig,
+            system,
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),

@@ -5,6 +5,7 @@ mod acts;
 mod gather;
 mod quantiles;
 mod rig;
+mod stalls;
 mod system;
 mod telegram;
 
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes};
+use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind};
 
 /// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -58,6 +59,10 @@ pub struct Act {
     pub late_connect: u64,
     /// Refused + reset + connect timeout + closed + timeout.
     pub unserved: u64,
+    /// Of the skipped ones, those whose player had left over an act that failed.
+    pub left: u64,
+    /// Requests sent, retries included.
+    pub requests: u64,
     /// Requests per planned act.
     pub amplification: Option<f64>,
     /// Successes a second, over the length of the load.
@@ -134,6 +139,14 @@ pub struct System {
     pub threads_peak: Option<u64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
+    /// Who saw the stalls that are counted here: the system's own loop where it is watched, else the probe.
+    pub stall_source: Option<Source>,
+    /// The stalls seen from inside, by process and by what the loop did meanwhile.
+    pub stalls_by_process: Vec<ProcessStalls>,
+    /// Where in the code some of them were, if that was asked for.
+    pub stall_stacks: Vec<Stack>,
+    /// What it means where inside and outside disagree.
+    pub stall_remark: Option<String>,
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
@@ -141,6 +154,20 @@ pub struct System {
     pub pool_hint: Option<String>,
     pub ending: Option<Ending>,
     pub ready_after_ms: Option<u64>,
+}
+
+/// The stalls of one kind in one process.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct ProcessStalls {
+    pub pid: u32,
+    pub name: String,
+    /// Nothing: the kernel keeps no account of it.
+    pub kind: Option<StallKind>,
+    pub count: u64,
+    pub max_ms: f64,
+    /// Whether the process died in the last of them.
+    pub died: bool,
 }
 
 /// Bot API calls, all bots together.
@@ -162,6 +189,8 @@ pub struct Telegram {
     pub unmodelled: BTreeMap<String, u64>,
     /// Calls that users see and that answered no act of theirs; `null` where no act is a bot's to answer.
     pub unmatched: Option<u64>,
+    /// Calls answered 429, by the rule that they broke.
+    pub throttled_by: BTreeMap<String, u64>,
 }
 
 /// What became visible in the chats; counts are `null` when no act `shows` anything.

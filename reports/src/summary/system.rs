@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::System;
-use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Stall, Vital};
+use super::stalls::{Counted, Stalls};
+use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital};
 use crate::timeline::VitalPoint;
 
 /// Gathers what the vitals say of the system's whole process tree.
@@ -13,12 +14,12 @@ pub(super) struct Tree {
     last_at_us: u64,
     cpu_us_by_pid: BTreeMap<u32, u64>,
     rss_peak_bytes: u64,
-    handles_peak: u64,
+    handles_peak: Option<u64>,
+    handles_hidden: bool,
     threads_peak: u64,
     listen_queue_peak: Option<u64>,
     probe_delay_us: Option<u64>,
-    stalls: u64,
-    stall_max_us: u64,
+    stalls: Stalls,
 }
 
 /// What is known of the system only at the end.
@@ -34,11 +35,12 @@ impl Tree {
             at_s: vital.at_us as f64 / 1e6,
             rss_bytes: total(&vital.pids, |pid| pid.rss_bytes),
             cpu: self.cores_busy(vital),
-            handles: total(&vital.pids, |pid| pid.handles),
+            handles: vital.pids.iter().map(|pid| pid.handles).sum(),
             threads: total(&vital.pids, |pid| pid.threads),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
             listen_queue: vital.listen_queue,
         };
+        self.stalls.name(&vital.pids);
         self.ticks += 1;
         self.last_at_us = vital.at_us;
         self.raise_peaks(vital, &point);
@@ -46,9 +48,15 @@ impl Tree {
     }
 
     pub(super) fn take_stall(&mut self, stall: Stall) {
-        self.stalls += 1;
-        self.stall_max_us = self.stall_max_us.max(stall.len_us);
-        self.probe_delay_us = self.probe_delay_us.max(Some(stall.len_us));
+        match stall.source {
+            Source::Outside => self.probe_delay_us = self.probe_delay_us.max(Some(stall.len_us)),
+            Source::Inside => {}
+        }
+        self.stalls.take(stall);
+    }
+
+    pub(super) fn take_stack(&mut self, stack: Stack) {
+        self.stalls.take_stack(stack);
     }
 
     pub(super) fn take_probed(&mut self, probed: Probed) {
@@ -60,6 +68,7 @@ impl Tree {
         let own_peak = vital.pids.iter().map(|pid| pid.hwm_bytes).max().unwrap_or(0);
         self.rss_peak_bytes = self.rss_peak_bytes.max(point.rss_bytes).max(own_peak);
         self.handles_peak = self.handles_peak.max(point.handles);
+        self.handles_hidden |= point.handles.is_none();
         self.threads_peak = self.threads_peak.max(point.threads);
         self.listen_queue_peak = self.listen_queue_peak.max(vital.listen_queue);
         self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
@@ -77,29 +86,37 @@ impl Tree {
         pid.cpu_us.saturating_sub(before)
     }
 
-    pub(super) fn summary(self, header: &Header, last: Last) -> System {
+    /// The system, and the stalls that count.
+    pub(super) fn summary(self, header: &Header, last: Last) -> (System, Vec<Stall>) {
         let watched = &header.observations;
         let proc = self.ticks > 0 && Observations::is_active(&watched.proc);
         let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
         let logs = last.logs;
-        System {
+        let Counted { source, stalls, by_process, stacks, remark } = self.stalls.counted(watched);
+        let longest_us = stalls.iter().map(|stall| stall.len_us).max().unwrap_or(0);
+        let system = System {
             stderr_lines: logs.as_ref().map(|logs| logs.stderr_lines),
             stderr_errors: logs.as_ref().map(|logs| logs.stderr_errors),
             top_messages: logs.map(|logs| logs.top_messages).unwrap_or_default(),
             rss_peak_bytes: proc.then_some(self.rss_peak_bytes),
             cpu_seconds: proc.then(|| self.cpu_us_by_pid.values().sum::<u64>() as f64 / 1e6),
-            handles_peak: proc.then_some(self.handles_peak),
+            handles_peak: self.handles_peak.filter(|_| proc && !self.handles_hidden),
             threads_peak: proc.then_some(self.threads_peak),
-            stall_max_ms: probed.then_some(self.stall_max_us as f64 / 1e3),
-            stalls: probed.then_some(self.stalls),
+            stall_max_ms: probed.then_some(longest_us as f64 / 1e3),
+            stalls: probed.then_some(stalls.len() as u64),
+            stall_source: source.filter(|_| probed),
+            stalls_by_process: by_process,
+            stall_stacks: stacks,
+            stall_remark: remark,
             probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
             listen_queue_peak: self.listen_queue_peak.filter(|_| queue),
             listen_overflows: None,
             pool_hint: None,
             ending: last.ending,
             ready_after_ms: header.ready_after_ms,
-        }
+        };
+        (system, stalls)
     }
 }
 
@@ -136,23 +153,35 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn pid(pid: u32, rss_bytes: u64, cpu_us: u64) -> PidVital {
-        PidVital { pid, rss_bytes, hwm_bytes: rss_bytes, cpu_us, threads: 2, handles: 10, ..PidVital::default() }
+        PidVital { pid, rss_bytes, hwm_bytes: rss_bytes, cpu_us, threads: 2, handles: Some(10), ..PidVital::default() }
     }
 
     fn tick(at_us: u64, pids: Vec<PidVital>) -> Vital {
         Vital { at_us, pids, ..Vital::default() }
     }
 
+    fn stall(len_us: u64) -> Stall {
+        Stall { len_us, ..Stall::default() }
+    }
+
     fn summary(tree: Tree) -> System {
-        tree.summary(&fixture::header(), Last { logs: None, ending: None })
+        tree.summary(&fixture::header(), Last { logs: None, ending: None }).0
     }
 
     #[test]
     fn a_tree_is_summed_process_by_process() {
         let mut tree = Tree::default();
         let point = tree.take(&tick(0, vec![pid(1, 30 * MIB, 0), pid(2, 20 * MIB, 0)]));
-        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, 20, 4));
+        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, Some(20), 4));
         assert_eq!(summary(tree).rss_peak_bytes, Some(50 * MIB));
+    }
+
+    #[test]
+    fn handles_that_cannot_be_counted_are_not_measured_rather_than_none() {
+        let mut tree = Tree::default();
+        tree.take(&tick(0, vec![pid(1, MIB, 0)]));
+        let point = tree.take(&tick(1, vec![pid(1, MIB, 0), PidVital { handles: None, ..pid(2, MIB, 0) }]));
+        assert_eq!((point.handles, summary(tree).handles_peak), (None, None));
     }
 
     #[test]
@@ -177,8 +206,8 @@ mod tests {
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
         let calm = Tree { cpu_us_by_pid: BTreeMap::new(), ..tree };
         let mut stalled = Tree { ticks: 1, ..Tree::default() };
-        stalled.take_stall(Stall { from_us: 0, len_us: 80_000 });
-        stalled.take_stall(Stall { from_us: 0, len_us: 60_000 });
+        stalled.take_stall(stall(80_000));
+        stalled.take_stall(stall(60_000));
         let calm = summary(calm);
         assert_eq!((calm.stalls, calm.stall_max_ms, calm.probe_delay_max_ms), (Some(0), Some(0.0), Some(20.0)));
         let stalled = summary(stalled);
@@ -202,7 +231,7 @@ mod tests {
         header.observations = Observations::default();
         let mut tree = Tree::default();
         tree.take(&Vital { listen_queue: Some(3), probe_delay_us: Some(9), ..tick(0, vec![pid(1, MIB, 1)]) });
-        let system = tree.summary(&header, Last { logs: None, ending: None });
+        let (system, _) = tree.summary(&header, Last { logs: None, ending: None });
         assert_eq!(System { ready_after_ms: header.ready_after_ms, ..System::default() }, system);
     }
 }

@@ -1,5 +1,7 @@
 //! Calls and deliveries, interval by interval, added up.
 
+use std::collections::BTreeMap;
+
 use super::{Deliveries, Quantiles, Staleness, Telegram};
 use crate::recording::{CallInterval, DeliveryInterval, Interval};
 
@@ -11,9 +13,8 @@ impl Telegram {
             self.throttled += counts.throttled;
             self.by_method.entry(method.clone()).or_default().merge(*counts);
         }
-        for (method, count) in &calls.unmodelled {
-            *self.unmodelled.entry(method.clone()).or_default() += count;
-        }
+        add(&mut self.unmodelled, &calls.unmodelled);
+        add(&mut self.throttled_by, &calls.throttled_by);
         self.calls_while_throttled += calls.calls_while_throttled;
         self.uploads += calls.uploads;
         self.upload_bytes += calls.upload_bytes;
@@ -32,6 +33,12 @@ impl Telegram {
         self.worst_second_accepted = self.worst_second_accepted.max(calls.worst_second_accepted);
         self.worst_minute_group_sends = self.worst_minute_group_sends.max(calls.worst_minute_group_sends);
         self.worst_minute_group_accepted = self.worst_minute_group_accepted.max(calls.worst_minute_group_accepted);
+    }
+}
+
+fn add(all: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
+    for (name, count) in more {
+        *all.entry(name.clone()).or_default() += count;
     }
 }
 

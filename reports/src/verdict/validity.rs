@@ -41,7 +41,8 @@ fn could_not_send(summary: &Summary) -> Option<String> {
     (faults > 0).then(|| {
         let faults = Value::Count(faults);
         format!(
-            "the rig could not send {faults} of its acts: it ran out of local ports, file descriptors or socket memory"
+            "the rig could not send {faults} of its acts: it ran out of local ports, file descriptors or socket memory; \
+             raise `ulimit -n`, or let players share connections"
         )
     })
 }

@@ -1,10 +1,13 @@
 // What every bot does, asked of one library of Node; `libraries/<name>.mjs` says how that one does it.
 //
 // usage: ROOT=http://127.0.0.1:8081 PHOTO=one.png node battery.mjs LIBRARY BOT quick|limiter
+//        ROOT=https://127.0.0.1:8443 CERTIFICATES=DIR NODE_EXTRA_CA_CERTS=DIR/ca.pem ... node battery.mjs LIBRARY BOT secure
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { join } from 'node:path';
 import { ok, equal, deepEqual } from 'node:assert/strict';
 import { report, soon } from './report.mjs';
 
@@ -98,14 +101,7 @@ async function quick() {
     equal(typeof album[0].media_group_id, 'string');
     equal(new Set(album.map((message) => message.media_group_id)).size, 1);
   });
-  await check('3 MB document there and back', async () => {
-    const bytes = randomBytes(3 << 20);
-    const name = 'my é report.bin';
-    const params = { chat_id: chat(), document: client.file(bytes, name), caption: 'день' };
-    const { document, caption } = await client.call('sendDocument', params);
-    deepEqual([document.file_name, document.file_size, caption], [name, bytes.length, 'день']);
-    equal(digest(await client.download(document.file_id)), digest(bytes));
-  });
+  await check('3 MB document there and back', document);
   await check('profile photos', async () => {
     const { total_count, photos } = await client.call('getUserProfilePhotos', { user_id: chat() });
     equal(total_count, 1);
@@ -124,10 +120,29 @@ async function quick() {
   });
 }
 
+async function document() {
+  const bytes = randomBytes(3 << 20);
+  const name = 'my é report.bin';
+  const params = { chat_id: chat(), document: client.file(bytes, name), caption: 'день' };
+  const { document, caption } = await client.call('sendDocument', params);
+  deepEqual([document.file_name, document.file_size, caption], [name, bytes.length, 'день']);
+  equal(digest(await client.download(document.file_id)), digest(bytes));
+}
+
 async function webhook() {
   const server = createServer(client.hook('/hook', secret)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${server.address().port}/hook`;
+  await hooked(server, `http://127.0.0.1:${server.address().port}/hook`);
+}
+
+// The bot's own server shows a certificate of the stub's authority, so that none needs to be uploaded.
+async function secureWebhook() {
+  const server = createSecureServer(certificate(), client.hook('/hook', secret)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await hooked(server, `https://localhost:${server.address().port}/hook`);
+}
+
+async function hooked(server, url) {
   try {
     await client.call('setWebhook', { url, secret_token: secret });
     await writes('by webhook');
@@ -141,6 +156,35 @@ async function webhook() {
   }
 }
 
+function certificate() {
+  const read = (name) => readFileSync(join(process.env.CERTIFICATES, name));
+  return { cert: read('cert.pem'), key: read('key.pem') };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+// The same stub by https, as a bot that was told nothing of http meets it.
+async function secure() {
+  await check('start-up over https', () => client.start());
+  await check('long polling over https', () => writes('hello'));
+  await check('3 MB document there and back over https', document);
+  await check('stop over https', () => client.stop());
+  await check('webhook with secret over https', secureWebhook);
+  if (!client.launch) return;
+  await check('its own webhook start-up, certificate uploaded', async () => {
+    await client.launch({ port: await freePort(), path: '/hook', secret, ...certificate() });
+    await writes('by its own webhook');
+    equal((await client.call('getWebhookInfo')).has_custom_certificate, true);
+    await client.call('deleteWebhook');
+  });
+}
+
 // The library's own rate limiter gets 40 messages at once where 20 a minute are allowed.
 async function limiter() {
   await check('its rate limiter, 40 messages to a group', async () => {
@@ -151,6 +195,6 @@ async function limiter() {
   }, 200);
 }
 
-await { quick, limiter }[part]();
+await { quick, limiter, secure }[part]();
 // What a library leaves running is not waited for.
 process.exit(process.exitCode ?? 0);

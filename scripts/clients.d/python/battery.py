@@ -1,6 +1,7 @@
 """What every bot does, asked of one library of Python; `libraries/<name>.py` says how that one does it.
 
 usage: ROOT=http://127.0.0.1:8081 PHOTO=one.png python battery.py LIBRARY BOT quick|limiter
+       ROOT=https://127.0.0.1:8443 CERTIFICATES=DIR SSL_CERT_FILE=DIR/ca.pem REQUESTS_CA_BUNDLE=DIR/ca.pem ... secure
 """
 
 import asyncio
@@ -22,6 +23,7 @@ ROOT = os.environ["ROOT"]
 TOKEN = f"{bot}:AAFakeTokenOfTheClientsBattery-0001"
 SECRET = "only_the_stub_knows"
 GROUP = -4001
+CERTIFICATES = Path(os.environ.get("CERTIFICATES", "."))
 PNG = Path(os.environ["PHOTO"]).read_bytes()
 
 check = Report(library)
@@ -89,6 +91,14 @@ class Checks:
             status, _ = await asyncio.to_thread(post, url, {"update_id": 1})
             assert status >= 400, f"without the secret it answered {status}"
             equal((await self.call("get_webhook_info")).url, url)
+        await self.call("delete_webhook")
+
+    async def own_webhook(self):
+        """Its own start-up makes the address https and uploads the certificate."""
+        async with self.client.webhook("hook", SECRET, CERTIFICATES) as url:
+            assert url.startswith("https://"), url
+            await self.writes("by its own webhook")
+            equal((await self.call("get_webhook_info")).has_custom_certificate, True)
         await self.call("delete_webhook")
 
     async def entities(self):
@@ -177,10 +187,20 @@ async def limiter():
     await check("its rate limiter, 40 messages to a group", forty(), seconds=200)
 
 
+async def secure():
+    """The same stub by https, as a bot that was told nothing of http meets it."""
+    checks = Checks()
+    await check("start-up over https", checks.client.start())
+    await check("long polling over https", checks.long_polling())
+    await check("3 MB document there and back over https", checks.document())
+    await check("stop over https", checks.client.stop())
+    await check("its own webhook start-up, certificate uploaded", checks.own_webhook())
+
+
 async def main():
     # Wide enough that a library without async sends everything at once.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
-    await {"quick": quick, "limiter": limiter}[part]()
+    await {"quick": quick, "limiter": limiter, "secure": secure}[part]()
     sys.stdout.flush()
     # What a library leaves running is not waited for.
     os._exit(1 if check.failed else 0)

@@ -75,7 +75,12 @@ pub(crate) fn cpu(thread: u32) -> f64 {
 
 /// What this process holds in memory.
 pub(crate) fn rss_mib() -> f64 {
-    let told = std::fs::read_to_string("/proc/self/status").unwrap();
+    rss_mib_of("self")
+}
+
+/// What a process holds, by its id.
+pub(crate) fn rss_mib_of(process: &str) -> f64 {
+    let told = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = told.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").trim().parse::<f64>().unwrap() / 1024.0
 }

@@ -9,6 +9,8 @@
 mod chats;
 mod client;
 mod cpu;
+mod crowd;
+mod fuzz;
 mod row;
 mod waiting;
 
@@ -19,8 +21,16 @@ use row::Row;
 type Measure = fn() -> Vec<Row>;
 
 /// The measurements by name, in the order of the table.
-const MEASUREMENTS: &[(&str, Measure)] =
-    &[("cpu", cpu::measure), ("idle", chats::idle), ("chats", chats::busy), ("waiting", waiting::measure)];
+const MEASUREMENTS: &[(&str, Measure)] = &[
+    ("cpu", cpu::measure),
+    ("idle", chats::idle),
+    ("chats", chats::busy),
+    ("waiting", waiting::measure),
+    ("crowd", crowd::measure),
+];
+
+/// Those that are no part of it: `fuzz` takes as many seconds as it is told, `serve` is the other side of a crowd.
+const OTHERS: &[(&str, Measure)] = &[("fuzz", fuzz::measure), ("serve", crowd::serve)];
 
 fn main() -> ExitCode {
     match std::env::args().nth(1) {
@@ -30,7 +40,8 @@ fn main() -> ExitCode {
 }
 
 fn one(name: &str) -> ExitCode {
-    let Some((_, measure)) = MEASUREMENTS.iter().find(|(own, _)| *own == name) else {
+    let mut all = MEASUREMENTS.iter().chain(OTHERS);
+    let Some((_, measure)) = all.find(|(own, _)| *own == name) else {
         let names: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
         println!("there is no measurement {name:?}; there are {}", names.join(", "));
         return ExitCode::from(2);

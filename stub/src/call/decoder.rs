@@ -25,6 +25,8 @@ pub(crate) enum Undecodable {
 const MOST_PARAMETERS: usize = 1 << 20;
 /// And this many files.
 const MOST_FILES: usize = 50;
+/// A boundary is at most this long (RFC 2046, section 5.1.1; `HttpReader.cpp` holds to it).
+const LONGEST_BOUNDARY: usize = 70;
 /// The largest file that a bot may upload (<https://core.telegram.org/bots/api#sending-files>).
 const LARGEST_FILE: u64 = 50 << 20;
 /// A larger file cannot be downloaded again by getFile, so there is no use in keeping it.
@@ -42,6 +44,8 @@ enum Body {
     Urlencoded(Vec<u8>),
     Json(Vec<u8>),
     Form(Box<(Multipart, Parts)>),
+    /// A form whose type names no boundary that may be one.
+    Unframed,
     /// Any other type: the body is a file named `file`.
     File(Option<Box<Incoming>>, Keeping),
 }
@@ -90,6 +94,8 @@ impl Decoder {
                 form.feed(bytes, |event| parts.take(event, params)).map_err(|_| Undecodable::Malformed)?;
                 if parts.too_large { Err(Undecodable::TooLarge) } else { Ok(()) }
             }
+            Body::Unframed if bytes.is_empty() => Ok(()),
+            Body::Unframed => Err(Undecodable::Malformed),
             Body::File(file, keeping) => {
                 let file = file.get_or_insert_with(|| Box::new(Incoming::begin(PartHead::unnamed(), keeping)));
                 if file.extend(bytes) { Ok(()) } else { Err(Undecodable::TooLarge) }
@@ -100,7 +106,7 @@ impl Decoder {
     /// True once a file has begun: the call is an upload.
     pub(crate) fn has_file(&self) -> bool {
         match &self.body {
-            Body::Urlencoded(_) | Body::Json(_) => false,
+            Body::Urlencoded(_) | Body::Json(_) | Body::Unframed => false,
             Body::Form(form) => !self.params.files.is_empty() || matches!(form.1.open, Some(Part::File(_))),
             Body::File(file, _) => file.is_some(),
         }
@@ -112,7 +118,8 @@ impl Decoder {
         match self.body {
             Body::Urlencoded(body) => params.push_urlencoded(&body),
             Body::Json(body) => json::read(&body, &mut params),
-            Body::Form(form) if form.0.is_over() || form.1.saw_nothing(&params) => {}
+            Body::Form(form) if form.0.is_over() || form.0.is_untouched() => {}
+            Body::Unframed => {}
             Body::Form(_) => return Err(Undecodable::Malformed),
             Body::File(file, _) => params.files.extend(file.map(|file| file.finish())),
         }
@@ -124,8 +131,12 @@ impl Body {
     fn of(content_type: &str, keeping: &Keeping) -> Self {
         let lower = content_type.to_ascii_lowercase();
         if lower.contains("multipart/form-data") {
+            let boundary = boundary_of(content_type);
+            if !(1..=LONGEST_BOUNDARY).contains(&boundary.len()) {
+                return Self::Unframed;
+            }
             let parts = Parts { keeping: keeping.clone(), open: None, text_bytes: 0, too_large: false };
-            return Self::Form(Box::new((Multipart::new(boundary_of(content_type)), parts)));
+            return Self::Form(Box::new((Multipart::new(boundary), parts)));
         }
         if lower.contains("application/json") {
             return Self::Json(Vec::new());
@@ -183,14 +194,13 @@ impl Parts {
     fn end(&mut self, params: &mut Params) {
         match self.open.take() {
             Some(Part::Text { head, value }) if head.is_urlencoded() => params.push_urlencoded(&value),
-            Some(Part::Text { head, value }) => params.push_text(head.name, String::from_utf8_lossy(&value)),
+            Some(Part::Text { head, value }) => {
+                params.has_broken_text |= std::str::from_utf8(&value).is_err();
+                params.push_text(head.name, String::from_utf8_lossy(&value));
+            }
             Some(Part::File(file)) => params.files.push(file.finish()),
             None => {}
         }
-    }
-
-    fn saw_nothing(&self, params: &Params) -> bool {
-        self.open.is_none() && params.files.is_empty() && self.text_bytes == 0
     }
 }
 
@@ -269,6 +279,23 @@ mod tests {
     fn a_form_cut_short_is_malformed() {
         let body = b"--xY\r\nContent-Disposition: form-data; name=\"chat_id\"\r\n\r\n5\r\n--x";
         assert_eq!(decode(None, Some(FORM), body).unwrap_err(), Undecodable::Malformed);
+    }
+
+    #[test]
+    fn a_form_without_a_boundary_or_with_one_too_long_is_malformed_unless_it_is_empty() {
+        let form = |boundary: &str| format!("multipart/form-data; boundary={boundary}");
+        let body = |boundary: &str| format!("--{boundary}--\r\n");
+        let (most, more) = ("b".repeat(70), "b".repeat(71));
+        assert!(decode(None, Some(&form(&most)), body(&most).as_bytes()).is_ok());
+        for kind in [form(&more), form(""), "multipart/form-data".to_owned()] {
+            assert_eq!(
+                decode(None, Some(&kind), body(&more).as_bytes()).unwrap_err(),
+                Undecodable::Malformed,
+                "{kind}"
+            );
+            assert!(decode(None, Some(&kind), b"").is_ok(), "{kind}");
+        }
+        assert_eq!(decode(None, Some(FORM), b"no form").unwrap_err(), Undecodable::Malformed);
     }
 
     #[test]

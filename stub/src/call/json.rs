@@ -14,7 +14,9 @@ use super::Params;
 pub(super) fn read(body: &[u8], params: &mut Params) {
     let mut parser = serde_json::Deserializer::from_slice(body);
     // The fault itself is of no use to a bot: the server logs it and goes on with what it has.
-    drop(parser.deserialize_any(Body(params)));
+    if parser.deserialize_any(Body(params)).is_err() {
+        params.has_broken_text |= std::str::from_utf8(body).is_err();
+    }
 }
 
 struct Body<'a>(&'a mut Params);
@@ -34,14 +36,24 @@ impl<'de> Visitor<'de> for Body<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
             let value = map.next_value::<&RawValue>()?;
-            self.0.push_text(name, text_of(value));
+            match text_of(value) {
+                Ok(text) => self.0.push_text(name, text),
+                Err(NotUtf8) => self.0.has_broken_text = true,
+            }
         }
         Ok(())
     }
 }
 
-fn text_of(value: &RawValue) -> String {
-    serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned())
+/// A string of half a surrogate pair.
+struct NotUtf8;
+
+fn text_of(value: &RawValue) -> Result<String, NotUtf8> {
+    match serde_json::from_str::<String>(value.get()) {
+        Ok(text) => Ok(text),
+        Err(_) if value.get().starts_with('"') => Err(NotUtf8),
+        Err(_) => Ok(value.get().to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +83,15 @@ mod tests {
         assert_eq!(params(r#"{"chat_id":1,"text":"#), [pair("chat_id", "1")]);
         assert_eq!(params(""), []);
         assert_eq!(params("[1]"), []);
+    }
+
+    #[test]
+    fn a_text_that_is_no_utf8_is_known_as_such() {
+        for body in [&b"{\"text\":\"\xff\"}"[..], br#"{"text":"\ud800"}"#] {
+            let mut params = Params::default();
+            read(body, &mut params);
+            assert!(params.has_broken_text(), "{body:?}");
+        }
     }
 
     #[test]

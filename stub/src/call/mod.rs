@@ -2,6 +2,8 @@
 
 mod decoder;
 mod disposition;
+#[cfg(test)]
+mod fuzz;
 mod inflate;
 mod json;
 mod kept;

@@ -59,6 +59,11 @@ impl Multipart {
         Ok(())
     }
 
+    /// True when not a byte has come.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.state == State::Preamble && self.buffer == b"\r\n"
+    }
+
     /// True when the closing delimiter has come.
     pub(super) fn is_over(&self) -> bool {
         self.state == State::Over

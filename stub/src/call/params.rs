@@ -4,12 +4,15 @@
 //! only `true`, `yes` and `1` are true (<https://github.com/tdlib/telegram-bot-api>, `Client.cpp`).
 
 use bytes::Bytes;
+use percent_encoding::percent_decode;
 
 /// What a call was given.
 #[derive(Debug, Default)]
 pub(crate) struct Params {
     pub(super) texts: Vec<(String, String)>,
     pub(super) files: Vec<FilePart>,
+    /// Some text was not UTF-8, and what could be read of it stands in its place.
+    pub(super) has_broken_text: bool,
 }
 
 /// A file that came with a call.
@@ -24,6 +27,9 @@ pub(crate) struct FilePart {
     /// Its bytes, unless they were too many to keep.
     pub(crate) bytes: Option<Bytes>,
 }
+
+/// What stands for bytes that are no UTF-8.
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 impl Params {
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
@@ -56,6 +62,11 @@ impl Params {
         (!self.files.is_empty()).then(|| self.files.iter().map(|file| file.size).sum())
     }
 
+    /// True when some text was not UTF-8.
+    pub(crate) fn has_broken_text(&self) -> bool {
+        self.has_broken_text
+    }
+
     /// The file part of that field name.
     pub(crate) fn file(&self, field: &str) -> Option<&FilePart> {
         self.files.iter().find(|file| file.field == field)
@@ -66,8 +77,14 @@ impl Params {
     }
 
     pub(super) fn push_urlencoded(&mut self, encoded: &[u8]) {
+        let before = self.texts.len();
         for (name, value) in form_urlencoded::parse(encoded) {
             self.push_text(name, value);
+        }
+        // What could not be read was replaced; only then is it looked for, since hardly any text is broken.
+        let is_replaced = |(name, value): &(String, String)| name.contains(REPLACEMENT) || value.contains(REPLACEMENT);
+        if self.texts[before..].iter().any(is_replaced) {
+            self.has_broken_text |= percent_decode(encoded).decode_utf8().is_err();
         }
     }
 }
@@ -100,6 +117,12 @@ mod tests {
     #[test]
     fn the_first_of_a_name_wins() {
         assert_eq!(params("a=1&a=2").text("a"), Some("1"));
+    }
+
+    #[test]
+    fn text_that_is_no_utf8_is_known_as_such_and_a_replacement_character_is_text() {
+        assert!(params("a=%ff").has_broken_text() && params("%c3=a").has_broken_text());
+        assert!(!params("a=%EF%BF%BD&b=%c3%a9+").has_broken_text());
     }
 
     #[test]

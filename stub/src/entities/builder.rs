@@ -12,7 +12,7 @@ pub(super) struct Builder {
 /// Where an entity began.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
-    units: u32,
+    pub(super) units: u32,
     bytes: usize,
 }
 

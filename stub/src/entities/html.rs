@@ -196,7 +196,9 @@ impl<'a> Parser<'a> {
     fn pre(&mut self, mark: Mark) -> Option<Kind> {
         let length = self.built.since(mark).encode_utf16().count() as u32;
         match self.built.last() {
-            Some(Entity { length: inner, kind: kind @ (Kind::Code | Kind::Pre { .. }), .. }) if *inner == length => {
+            Some(Entity { offset, length: inner, kind: kind @ (Kind::Code | Kind::Pre { .. }) })
+                if (*offset, *inner) == (mark.units, length) =>
+            {
                 if *kind == Kind::Code {
                     *kind = Kind::Pre { language: None };
                 }
@@ -273,6 +275,8 @@ mod tests {
         assert_eq!(read("<a href=\"a.b\">a</a>").1, [(0, 1, url("http://a.b/"))]);
         let pre = Kind::Pre { language: Some("rust".into()) };
         assert_eq!(read("<pre><code class=\"language-rust\">a</code></pre>").1, [(0, 1, pre)]);
+        let apart = [(0, 1, Kind::Code), (1, 1, Kind::Pre { language: None })];
+        assert_eq!(read("<code>a</code><pre>b</pre>").1, apart, "code elsewhere is not what is inside");
         assert_eq!(read("<pre>a</pre><code>b</code>").1, [(0, 1, Kind::Pre { language: None }), (1, 1, Kind::Code)]);
     }
 

@@ -122,7 +122,8 @@ impl Kind {
         match self {
             Self::Pre { language: Some(language) } => map.serialize_entry("language", language),
             Self::TextLink { url } => map.serialize_entry("url", url),
-            Self::TextMention { user } => map.serialize_entry("user", &crate::world::User::Person(*user)),
+            Self::TextMention { user } => map
+                .serialize_entry("user", &crate::world::Directory::default().named(crate::world::User::Person(*user))),
             Self::CustomEmoji { id } => map.serialize_entry("custom_emoji_id", id),
             Self::Bold
             | Self::Italic

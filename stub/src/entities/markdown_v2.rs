@@ -43,26 +43,28 @@ impl Parser<'_> {
     }
 
     fn step(&mut self, character: char) -> Result<(), String> {
-        let starts_line = std::mem::replace(&mut self.line_starts, character == '\n');
         let in_code = self.open.last().is_some_and(|open| matches!(open.kind, Kind::Code | Kind::Pre { .. }));
         if character == '\\' && self.text[self.at + 1..].starts_with(|next: char| ('\u{1}'..='~').contains(&next)) {
+            self.line_starts = false;
             self.built.push(char::from(self.text.as_bytes()[self.at + 1]));
             self.at += 2;
             return Ok(());
         }
         if character == '\n' && !in_code {
+            self.line_starts = true;
             self.line_end();
             return Ok(());
         }
         let reserved = if in_code { character == '`' } else { RESERVED.contains(character) };
         if !reserved {
+            self.line_starts = false;
             self.built.push(character);
             self.at += character.len_utf8();
             return Ok(());
         }
         match self.closer() {
             Some(length) => self.close(length),
-            None => self.begin(character, starts_line),
+            None => self.begin(character),
         }
     }
 
@@ -96,7 +98,7 @@ impl Parser<'_> {
         rest.is_empty() || rest.starts_with('\n')
     }
 
-    fn begin(&mut self, character: char, starts_line: bool) -> Result<(), String> {
+    fn begin(&mut self, character: char) -> Result<(), String> {
         let begin = self.at;
         let mut skip = 1;
         let kind = match character {
@@ -122,7 +124,9 @@ impl Parser<'_> {
                 Kind::Pre { language: language.map(Box::from) }
             }
             '`' => Kind::Code,
-            '>' if starts_line => {
+            // Marks alone do not begin a line: `**>` parts two quotes.
+            '>' if self.line_starts => {
+                self.line_starts = false;
                 if self.open.iter().any(|open| matches!(open.kind, Kind::Blockquote { .. })) {
                     self.at += 1;
                     return Ok(());
@@ -236,6 +240,9 @@ mod tests {
         let (text, entities) = read(">a\n>b\nc");
         assert_eq!((text.as_str(), &entities[..]), ("a\nb\nc", &[(0, 3, Kind::Blockquote { expandable: false })][..]));
         assert_eq!(read(">a||").1, [(0, 1, Kind::Blockquote { expandable: true })]);
+        let two = [false, true].map(|expandable| Kind::Blockquote { expandable });
+        let [plain, expandable] = two;
+        assert_eq!(read(">a\n**>b||").1, [(0, 1, plain), (2, 1, expandable)], "nothing in bold parts them");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Whether the ceilings let a call do what it asks for.
 
-use super::Turn;
+use std::time::Duration;
+
+use super::{Turn, members};
 use crate::answer::Refusal;
 use crate::limits::Family;
-use crate::throttle::{Admission, Counted};
-use crate::world::Chat;
+use crate::throttle::{Admission, Counted, SLOW_CHAT};
+use crate::world::{Chat, ChatKind};
 
 impl Turn<'_> {
     /// Asks the ceilings for `weight` messages to that chat, when everything else about them is right.
@@ -27,13 +29,19 @@ impl Turn<'_> {
                 if !self.telegram.throttle.counts(family) {
                     return Ok(());
                 }
-                let chat = self.call.chat().map(Chat::of);
+                let chat = self.call.chat().map(|id| self.telegram.world.chat(id));
                 self.ask(chat.map(|chat| (chat.id, chat.kind)), 1)
             }
         }
     }
 
-    fn ask(&mut self, chat: Option<(i64, crate::world::ChatKind)>, weight: u32) -> Result<(), Refusal> {
+    fn ask(&mut self, chat: Option<(i64, ChatKind)>, weight: u32) -> Result<(), Refusal> {
+        let slow = chat.and_then(|(id, _)| self.slow_mode(id));
+        if let Some((id, _)) = slow
+            && let Some(seconds) = self.telegram.slow.wait(self.now, self.call.bot, id)
+        {
+            return Err(self.kept_waiting(seconds, SLOW_CHAT));
+        }
         let params = &self.call.params;
         let counted = Counted {
             bot: self.call.bot,
@@ -46,16 +54,39 @@ impl Turn<'_> {
             again: self.patience.again,
         };
         match self.telegram.throttle.admit(self.now, counted) {
-            Admission::Accepted => Ok(()),
+            Admission::Accepted => {
+                if let Some((id, delay)) = slow {
+                    self.telegram.slow.sent(self.now, self.call.bot, id, delay);
+                }
+                Ok(())
+            }
             Admission::Absorbed { seconds } => {
                 self.held = Some(seconds);
                 Err(Refusal::too_many(seconds))
             }
             Admission::Refused { retry_after, rule } => {
                 self.telegram.journal.throttled_by(rule);
-                Err(Refusal::too_many(retry_after))
+                Err(Refusal::too_many_by(retry_after, rule.to_owned()))
             }
         }
+    }
+
+    /// Waits, or refuses where the wait is too long.
+    fn kept_waiting(&mut self, seconds: u32, rule: &'static str) -> Refusal {
+        if seconds <= self.patience.seconds {
+            self.held = Some(seconds);
+            return Refusal::too_many(seconds);
+        }
+        self.telegram.journal.throttled_by(rule);
+        Refusal::too_many_by(seconds, rule)
+    }
+
+    /// The pause that a described chat asks for, unless the bot is one of its administrators.
+    fn slow_mode(&mut self, chat: i64) -> Option<(i64, Duration)> {
+        let delay = self.telegram.world.people.described(chat)?.slow_mode?;
+        let is_held = self.family() == Family::Sends
+            && members::this_bot(&mut self.telegram.world, self.call.bot, chat)["status"] != "administrator";
+        is_held.then_some((chat, delay))
     }
 
     fn family(&self) -> Family {

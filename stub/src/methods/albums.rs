@@ -25,6 +25,7 @@ fn send_media_group(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         _ => return Err(Refusal::bad_request("too many messages to send as an album")),
     }
     let items: Vec<Content> = inputs.iter().map(|input| item(turn, input)).collect::<Result<_, _>>()?;
+    must_go_together(&items)?;
     let draft = turn.draft(&chat)?;
     let weight = turn.telegram.album_weight(items.len());
     turn.admit(Some(&chat), weight)?;
@@ -36,6 +37,20 @@ fn send_media_group(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         sent.push(turn.place(&chat, Message { id, content, beside, markup: None, ..draft.clone() }));
     }
     Done::of(&sent)
+}
+
+/// Photos and videos go together; documents, and audios, only with their own kind
+/// (<https://core.telegram.org/bots/api#sendmediagroup>).
+fn must_go_together(items: &[Content]) -> Result<(), Refusal> {
+    let kinds = || items.iter().filter_map(Content::media_kind);
+    let first = kinds().next();
+    let alone = kinds().find(|kind| matches!(kind, MediaKind::Document | MediaKind::Audio));
+    match alone {
+        Some(alone) if kinds().any(|kind| Some(kind) != first) => {
+            Err(Refusal::bad_request(format!("{} can't be mixed with other media types", alone.field())))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn item(turn: &mut Turn<'_>, input: &Value) -> Result<Content, Refusal> {

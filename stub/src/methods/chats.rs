@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Family, Turn, media, members, topics};
 use crate::answer::{Done, Json, Refusal};
+use crate::users;
+use crate::world::described::DescribedChat;
 use crate::world::{Chat, ChatKind, Found, MediaKind, Shown};
 
 pub(super) const METHODS: Family = &[
@@ -36,6 +38,9 @@ fn get_chat(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         "unlimited_gifts": false, "limited_gifts": false, "unique_gifts": false,
         "premium_subscription": false, "gifts_from_channels": false,
     });
+    if let Some(described) = turn.telegram.world.people.described(chat.id) {
+        full.as_object_mut().expect("a chat is an object").extend(said_of(described));
+    }
     for name in SHOWN {
         if let Some(value) = turn.noted(chat.id, name) {
             full[*name] = value;
@@ -47,11 +52,19 @@ fn get_chat(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     Done::of(&full)
 }
 
+/// What a described chat says of itself beside its names.
+fn said_of(described: &DescribedChat) -> impl Iterator<Item = (String, Value)> {
+    let description = described.description.as_ref().map(|text| ("description".to_owned(), json!(text)));
+    let slow_mode = described.slow_mode.map(|delay| ("slow_mode_delay".to_owned(), json!(delay.as_secs())));
+    description.into_iter().chain(slow_mode)
+}
+
 fn pinned(turn: &mut Turn<'_>, chat: &Chat) -> Option<Value> {
     let pins = turn.noted(chat.id, "pins")?;
     let last = pins.as_array()?.last()?.as_i64()?;
+    let people = turn.telegram.world.people.clone();
     let Found::Message(message) = turn.telegram.world.find(turn.call.bot, chat, last) else { return None };
-    let shown = Json::of(&Shown { message, chat, reply_to: None });
+    let shown = Json::of(&Shown { people: &people, message, chat, reply_to: None });
     serde_json::from_str(shown.as_str()).ok()
 }
 
@@ -126,6 +139,7 @@ fn pins(turn: &mut Turn<'_>, chat: &Chat) -> Vec<i64> {
 
 fn pin(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    members::must_be_in(turn, &chat)?;
     let id = turn.call.params.integer("message_id").unwrap_or(0);
     if let Found::Nowhere = turn.telegram.world.find(turn.call.bot, &chat, id) {
         return Err(Refusal::bad_request("message to pin not found"));
@@ -140,6 +154,7 @@ fn pin(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 /// Without an id the last one is unpinned.
 fn unpin(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    members::must_be_in(turn, &chat)?;
     let mut pins = pins(turn, &chat);
     match turn.call.params.integer("message_id") {
         Some(id) if pins.contains(&id) => pins.retain(|pinned| *pinned != id),
@@ -152,6 +167,7 @@ fn unpin(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 
 fn unpin_all(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    members::must_be_in(turn, &chat)?;
     turn.telegram.world.facts.forget(chat.id, "pins");
     Done::yes()
 }
@@ -171,6 +187,11 @@ fn unpin_topic(turn: &mut Turn<'_>, topic: Option<i64>) -> Result<Done, Refusal>
 
 fn leave(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = shared_chat(turn)?;
-    members::set(turn, &chat, turn.call.bot, &json!({ "status": "left" }));
+    let (bot, left) = (turn.call.bot, json!({ "status": "left" }));
+    let was = members::this_bot(&mut turn.telegram.world, bot, chat.id);
+    members::set(turn, &chat, bot, &left);
+    let at = turn.moment();
+    // It has left even if it takes no update of it.
+    drop(users::tell_standing(turn.telegram, at, &chat, [was, left]));
     Done::yes()
 }

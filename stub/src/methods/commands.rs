@@ -19,9 +19,27 @@ fn set_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     if commands.len() > 100 {
         return Err(Refusal::bad_request("BOT_COMMANDS_TOO_MUCH"));
     }
+    let commands: Vec<Value> = commands.iter().map(command).collect::<Result<_, _>>()?;
     let key = scope(turn);
     turn.note(turn.call.bot, &key, &json!(commands));
     Done::yes()
+}
+
+/// A command without its slash, and what it does (<https://core.telegram.org/bots/api#botcommand>).
+fn command(given: &Value) -> Result<Value, Refusal> {
+    let text = |name: &str| given[name].as_str().unwrap_or_default().trim();
+    let (command, description) = (text("command").trim_start_matches('/'), text("description"));
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    match (command.len(), description.chars().count()) {
+        (0, _) => Err(Refusal::bad_request("command must be non-empty")),
+        (33.., _) => Err(Refusal::bad_request("command length must not exceed 32")),
+        (_, 0) => Err(Refusal::bad_request("command description must be non-empty")),
+        (_, 257..) => Err(Refusal::bad_request("command description length must not exceed 256")),
+        (1..=32, 1..=256) if command.bytes().all(is_plain) => {
+            Ok(json!({ "command": command, "description": description }))
+        }
+        (1..=32, 1..=256) => Err(Refusal::bad_request("BOT_COMMAND_INVALID")),
+    }
 }
 
 fn get_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {

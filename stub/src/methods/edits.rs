@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::turn::caption_of;
-use super::{Family, Turn, markup, media};
+use super::{Family, Turn, markup, media, members};
 use crate::answer::{Done, Refusal};
 use crate::entities::Formatted;
 use crate::world::{Chat, Content, Found, Media, MediaKind, Message, User};
@@ -69,6 +69,7 @@ pub(super) fn edit(
     let chat = turn.chat()?;
     let id = turn.call.params.integer("message_id").filter(|id| *id > 0);
     let id = id.ok_or_else(|| Refusal::bad_request("message identifier is not specified"))?;
+    members::must_be_let_write(turn, &chat)?;
     let old = find(turn, &chat, id)?;
     let content = change(old.as_ref().map(|old| old.content.clone()))?;
     turn.admit(Some(&chat), 1)?;

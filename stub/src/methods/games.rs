@@ -46,8 +46,9 @@ fn shown(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     }
     let chat = turn.chat()?;
     let id = turn.call.params.integer("message_id").unwrap_or(0);
+    let people = turn.telegram.world.people.clone();
     match turn.telegram.world.find(turn.call.bot, &chat, id) {
-        Found::Message(message) => Done::of(&Shown { message, chat: &chat, reply_to: None }),
+        Found::Message(message) => Done::of(&Shown { people: &people, message, chat: &chat, reply_to: None }),
         Found::Forgotten | Found::Nowhere => Err(Refusal::bad_request("message to set game score not found")),
     }
 }
@@ -55,6 +56,7 @@ fn shown(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 fn high_scores(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let scores = scores(turn);
     let ranked = scores.iter().zip(1..);
-    let shown = |((user, score), position): (&(i64, i64), i32)| json!({ "position": position, "user": User::Person(*user), "score": score });
+    let people = &turn.telegram.world.people;
+    let shown = |((user, score), position): (&(i64, i64), i32)| json!({ "position": position, "user": people.named(User::Person(*user)), "score": score });
     Done::of(&ranked.map(shown).collect::<Vec<Value>>())
 }

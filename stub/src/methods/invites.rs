@@ -38,7 +38,7 @@ fn create(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = shared_chat(turn)?;
     let link = json!({
         "invite_link": new_link(turn),
-        "creator": User::Bot(turn.call.bot),
+        "creator": turn.telegram.world.people.show(User::Bot(turn.call.bot)),
         "creates_join_request": turn.call.params.is_true("creates_join_request"),
         "is_primary": false,
         "is_revoked": false,

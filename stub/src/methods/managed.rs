@@ -39,7 +39,8 @@ fn set_access(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let added: Vec<i64> = turn.list("added_user_ids").unwrap_or_default();
     let mut access = json!({ "is_access_restricted": turn.call.params.is_true("is_access_restricted") });
     if !added.is_empty() {
-        access["added_users"] = added.into_iter().map(|id| json!(User::Person(id))).collect::<Value>();
+        access["added_users"] =
+            added.into_iter().map(|id| turn.telegram.world.people.show(User::Person(id))).collect::<Value>();
     }
     turn.note(turn.call.bot, &format!("access/{bot}"), &access);
     Done::yes()

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
 use crate::call::FilePart;
-use crate::world::{Content, FileId, Media, MediaKind};
+use crate::world::{Content, FileId, Media, MediaKind, Sides};
 
 pub(super) const METHODS: Family = &[
     ("sendPhoto", |turn| send(turn, MediaKind::Photo)),
@@ -57,7 +57,20 @@ fn keep(turn: &mut Turn<'_>, kind: MediaKind, part: Option<&FilePart>) -> Result
         );
         return Err(Refusal::bad_request(says));
     }
-    Ok(turn.telegram.world.files.keep(part, kind, turn.call.bot))
+    let media = turn.telegram.world.files.keep(part, kind, turn.call.bot);
+    if kind == MediaKind::Photo && part.bytes.is_some() {
+        must_be_a_picture(media.record.sides)?;
+    }
+    Ok(media)
+}
+
+/// Telegram looks into photos that are uploaded; so does the stub, into the bytes that it could keep.
+fn must_be_a_picture(sides: Option<Sides>) -> Result<(), Refusal> {
+    match sides {
+        None => Err(Refusal::bad_request("IMAGE_PROCESS_FAILED")),
+        Some(sides) if sides.fit_a_photo() => Ok(()),
+        Some(_) => Err(Refusal::bad_request("PHOTO_INVALID_DIMENSIONS")),
+    }
 }
 
 /// Nothing is fetched, since nothing leaves this machine: the address itself becomes the content.

@@ -1,11 +1,13 @@
 //! Who is in a chat and what they may do there.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::{Family, Turn, chats::shared_chat};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
-use crate::world::{Chat, ChatKind, User, World};
+use crate::world::{Chat, ChatKind, Rank, User, World};
 
 pub(super) const METHODS: Family = &[
     ("getChatMember", get_chat_member),
@@ -30,32 +32,44 @@ fn member(turn: &mut Turn<'_>, chat: &Chat, id: i64) -> Value {
     if id == turn.call.bot {
         return this_bot(&mut turn.telegram.world, id, chat.id);
     }
-    let mut member = turn.noted(chat.id, &format!("member/{id}")).unwrap_or_else(|| json!({ "status": "member" }));
-    member["user"] = json!(User::Person(id));
+    let noted = turn.noted(chat.id, &format!("member/{id}"));
+    let people = &turn.telegram.world.people;
+    let user = people.whose(id);
+    let mut member = noted.unwrap_or_else(|| of_rank(people.rank(chat.id, user).unwrap_or(Rank::Member)));
+    member["user"] = people.show(user);
     member
 }
 
 /// What a bot is in a chat.
 pub(crate) fn this_bot(world: &mut World, bot: i64, chat: i64) -> Value {
     let noted = world.facts.get(chat, &format!("member/{bot}"));
-    let mut member = noted.unwrap_or_else(|| administrator(&Map::new()));
-    member["user"] = json!(User::Bot(bot));
+    let rank = world.people.rank(chat, User::Bot(bot)).unwrap_or(Rank::Administrator);
+    let mut member = noted.unwrap_or_else(|| of_rank(rank));
+    member["user"] = world.people.show(User::Bot(bot));
     member
+}
+
+fn of_rank(rank: Rank) -> Value {
+    match rank {
+        Rank::Administrator => administrator(&Map::new()),
+        Rank::Member => json!({ "status": "member" }),
+        Rank::Outside => json!({ "status": "left" }),
+    }
 }
 
 /// Notes what somebody is in a chat.
 pub(super) fn set(turn: &mut Turn<'_>, chat: &Chat, id: i64, member: &Value) {
     turn.note(chat.id, &format!("member/{id}"), member);
-    let mut known: Vec<i64> = known(turn, chat);
-    if !known.contains(&id) {
-        known.push(id);
-        turn.note(chat.id, "members", &json!(known));
-    }
+    turn.telegram.world.note_member(chat.id, id);
 }
 
-/// Whoever was ever set to be something.
+/// Whoever was ever set to be something, after those that were described.
 fn known(turn: &mut Turn<'_>, chat: &Chat) -> Vec<i64> {
-    turn.noted(chat.id, "members").and_then(|known| serde_json::from_value(known).ok()).unwrap_or_default()
+    let set = turn.telegram.world.noted_members(chat.id);
+    let mut known = turn.telegram.world.people.within(chat.id);
+    let described: HashSet<i64> = known.iter().copied().collect();
+    known.extend(set.into_iter().filter(|id| !described.contains(id)));
+    known
 }
 
 /// A bot that left a chat has no business there.
@@ -67,7 +81,11 @@ pub(super) fn must_be_in(turn: &mut Turn<'_>, chat: &Chat) -> Result<(), Refusal
         ChatKind::Channel => "channel",
     };
     let bot = turn.call.bot;
-    match turn.noted(chat.id, &format!("member/{bot}")).unwrap_or_default()["status"].as_str() {
+    let noted = turn.noted(chat.id, &format!("member/{bot}")).unwrap_or_default();
+    match noted["status"].as_str() {
+        None if turn.telegram.world.people.rank(chat.id, User::Bot(bot)) == Some(Rank::Outside) => {
+            Err(Refusal::forbidden(format!("bot is not a member of the {of} chat")))
+        }
         Some("left") => Err(Refusal::forbidden(format!("bot is not a member of the {of} chat"))),
         Some("kicked") => Err(Refusal::forbidden(format!("bot was kicked from the {of} chat"))),
         Some(_) | None => Ok(()),
@@ -84,6 +102,7 @@ pub(super) fn must_be_let_write(turn: &mut Turn<'_>, chat: &Chat) -> Result<(), 
 
 fn get_chat_member(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    must_be_in(turn, &chat)?;
     let user = user(turn)?;
     Done::of(&member(turn, &chat, user))
 }
@@ -92,13 +111,16 @@ fn is_in(member: &Value) -> bool {
     !matches!(member["status"].as_str(), Some("left" | "kicked"))
 }
 
-/// The bot, the user who is always there, and those who were set to be something and are still there.
+/// The bot and everybody who was described or set to be something and is still there; in a chat that nobody
+/// described one user more, who is always there.
 fn get_chat_member_count(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    must_be_in(turn, &chat)?;
     let known = known(turn, &chat);
-    let there = known.iter().filter(|id| **id != turn.call.bot).copied().collect::<Vec<_>>();
-    let there = there.into_iter().filter(|id| is_in(&member(turn, &chat, *id))).count();
-    Done::of(&(2 + there))
+    let others: Vec<i64> = known.into_iter().filter(|id| *id != turn.call.bot).collect();
+    let there = others.into_iter().filter(|id| is_in(&member(turn, &chat, *id))).count();
+    let always = if turn.telegram.world.people.described(chat.id).is_some() { 1 } else { 2 };
+    Done::of(&(always + there))
 }
 
 fn get_chat_administrators(turn: &mut Turn<'_>) -> Result<Done, Refusal> {

@@ -19,6 +19,7 @@ fn send_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 
 fn delete_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    members::must_be_in(turn, &chat)?;
     let id = turn.call.params.integer("message_id");
     let id = id.ok_or_else(|| Refusal::bad_request("message identifier is not specified"))?;
     delete(turn, &chat, id)?;
@@ -28,6 +29,7 @@ fn delete_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 /// Those that do not exist are skipped (<https://core.telegram.org/bots/api#deletemessages>).
 fn delete_messages(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
+    members::must_be_in(turn, &chat)?;
     let ids: Vec<i64> =
         turn.list("message_ids").ok_or_else(|| Refusal::bad_request("message identifiers are not specified"))?;
     if ids.len() > 100 {

@@ -20,6 +20,7 @@ pub(crate) mod payments;
 mod polls;
 mod profile;
 mod queries;
+mod reactions;
 mod sending;
 mod stickers;
 mod stories;
@@ -31,6 +32,7 @@ mod webhooks;
 
 use std::sync::LazyLock;
 
+pub(crate) use queries::note_query;
 pub(crate) use turn::Turn;
 
 use crate::answer::{Done, Refusal};
@@ -59,6 +61,7 @@ const FAMILIES: &[Family] = &[
     polls::METHODS,
     profile::METHODS,
     queries::METHODS,
+    reactions::METHODS,
     stickers::METHODS,
     stories::METHODS,
     things::METHODS,
@@ -77,6 +80,9 @@ static METHODS: LazyLock<Vec<Option<Method>>> = LazyLock::new(|| {
 
 /// Answers a call.
 pub(crate) fn answer(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    if turn.call.params.has_broken_text() {
+        return Err(Refusal::bad_request("strings must be encoded in UTF-8"));
+    }
     turn.admit_at_the_door()?;
     match METHODS[turn.call.method.index()] {
         Some(method) => method(turn),

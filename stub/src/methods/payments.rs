@@ -31,9 +31,25 @@ pub(crate) fn paid(telegram: &mut Telegram, bot: i64, transaction: Value) {
     telegram.world.facts.set(bot, LEDGER, &json!(ledger[from..]));
 }
 
+/// Notes that an invoice of that payload asks for the way of shipping, or that it does not.
+pub(super) fn note_flexible(turn: &mut Turn<'_>, payload: &str) {
+    let is_flexible = turn.call.params.is_true("is_flexible");
+    if is_flexible || turn.noted(turn.call.bot, &flexible(payload)).is_some() {
+        turn.note(turn.call.bot, &flexible(payload), &json!(is_flexible));
+    }
+}
+
+pub(crate) fn is_flexible(telegram: &mut Telegram, bot: i64, payload: &str) -> bool {
+    telegram.world.facts.get(bot, &flexible(payload)) == Some(json!(true))
+}
+
+fn flexible(payload: &str) -> String {
+    format!("flexible/{payload}")
+}
+
 /// A transaction with a user: in when it has a source, out when it has a receiver.
-pub(crate) fn transaction(charge: &str, user: i64, amount: i64, date: i64, side: &str) -> Value {
-    let partner = json!({ "type": "user", "transaction_type": "invoice_payment", "user": User::Person(user) });
+pub(crate) fn transaction(charge: &str, user: &Value, amount: i64, date: i64, side: &str) -> Value {
+    let partner = json!({ "type": "user", "transaction_type": "invoice_payment", "user": user });
     json!({ "id": charge, "amount": amount, "date": date, side: partner })
 }
 
@@ -64,7 +80,8 @@ fn refund(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         return Err(Refusal::bad_request("CHARGE_ALREADY_REFUNDED"));
     }
     let amount = payment["amount"].as_i64().unwrap_or(0);
-    paid(turn.telegram, turn.call.bot, transaction(&charge, user, amount, turn.date, "receiver"));
+    let user = payment["source"]["user"].clone();
+    paid(turn.telegram, turn.call.bot, transaction(&charge, &user, amount, turn.date, "receiver"));
     Done::yes()
 }
 
@@ -88,7 +105,8 @@ fn item(turn: &mut Turn<'_>, input: &Value) -> Result<Value, Refusal> {
     let content = Content::Media { media, caption: crate::entities::Formatted::default() };
     let message = Message::new(1, User::Bot(turn.call.bot), 0, content);
     let chat = turn.chat()?;
-    let shown = Json::of(&Shown { message: &message, chat: &chat, reply_to: None });
+    let people = &turn.telegram.world.people;
+    let shown = Json::of(&Shown { people, message: &message, chat: &chat, reply_to: None });
     let shown: Value = serde_json::from_str(shown.as_str()).expect("what was just written is JSON");
     Ok(json!({ "type": kind.field(), kind.field(): shown[kind.field()] }))
 }

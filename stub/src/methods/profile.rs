@@ -6,7 +6,8 @@ use serde_json::json;
 use super::{Family, Turn, media};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
-use crate::world::{FileObject, MediaKind, User};
+use crate::world::described::DescribedBot;
+use crate::world::{FileObject, MediaKind, Named, User};
 
 pub(super) const METHODS: Family = &[
     ("getMe", get_me),
@@ -23,19 +24,23 @@ pub(super) const METHODS: Family = &[
 ];
 
 fn get_me(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
-    Done::of(&Me(User::Bot(turn.call.bot)))
+    let people = &turn.telegram.world.people;
+    Done::of(&Me(people.named(User::Bot(turn.call.bot)), people.bot(turn.call.bot)))
 }
 
 /// A `User` as only getMe shows it.
-struct Me(User);
+struct Me<'a>(Named<'a>, Option<&'a DescribedBot>);
 
-impl Serialize for Me {
+impl Serialize for Me<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        self.0.show(&mut map)?;
-        map.serialize_entry("can_join_groups", &true)?;
-        map.serialize_entry("can_read_all_group_messages", &false)?;
-        map.serialize_entry("supports_inline_queries", &false)?;
+        let Self(named, described) = self;
+        named.show(&mut map)?;
+        map.serialize_entry("can_join_groups", &described.is_none_or(|bot| bot.can_join_groups))?;
+        let reads = described.is_some_and(|bot| bot.can_read_all_group_messages);
+        map.serialize_entry("can_read_all_group_messages", &reads)?;
+        let is_inline = described.is_some_and(|bot| bot.supports_inline_queries);
+        map.serialize_entry("supports_inline_queries", &is_inline)?;
         map.serialize_entry("can_connect_to_business", &false)?;
         map.serialize_entry("has_main_web_app", &false)?;
         map.end()
@@ -61,8 +66,13 @@ fn get(turn: &mut Turn<'_>, what: &str) -> Result<Done, Refusal> {
     let language = turn.call.params.given("language_code").unwrap_or_default().to_owned();
     let of_language = turn.noted(bot, &format!("{what}/{language}")).filter(|text| *text != "");
     let text = of_language.or_else(|| turn.noted(bot, &format!("{what}/")));
-    let unset = if what == "name" { format!("Bot {bot}") } else { String::new() };
+    let unset = if what == "name" { own_name(turn, bot) } else { String::new() };
     Done::of(&json!({ what: text.filter(|text| *text != "").unwrap_or_else(|| json!(unset)) }))
+}
+
+fn own_name(turn: &Turn<'_>, bot: i64) -> String {
+    let described = turn.telegram.world.people.bot(bot).and_then(|described| described.name.clone());
+    described.unwrap_or_else(|| format!("Bot {bot}"))
 }
 
 fn rights_for(turn: &Turn<'_>) -> &'static str {

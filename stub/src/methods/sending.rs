@@ -1,6 +1,6 @@
 //! The steps that every new or changed message goes through.
 
-use super::{Turn, markup, members};
+use super::{Turn, copies, markup, members};
 use crate::answer::{Done, Json, Refusal};
 use crate::journal::Sighting;
 use crate::world::{Chat, Content, Fields, Found, Message, Shown, User};
@@ -21,6 +21,9 @@ impl Turn<'_> {
 
     /// A message with everything that the call says of it but its content.
     pub(super) fn draft(&mut self, chat: &Chat) -> Result<Message, Refusal> {
+        if chat.id == self.call.bot {
+            return Err(Refusal::forbidden("the bot can't send messages to the bot"));
+        }
         members::must_be_let_write(self, chat)?;
         let markup = markup::read(&self.call.params)?;
         let thread = self.open_thread(chat)?;
@@ -40,6 +43,7 @@ impl Turn<'_> {
     }
 
     fn keep<T>(&mut self, chat: &Chat, message: Message, show: impl FnOnce(&Shown<'_>) -> T) -> T {
+        let message = copies::protected(&self.call.params, message);
         self.sight(chat, &message);
         self.telegram.journal.sent(self.call.bot, chat.id, message.id);
         if let Some(keyboards) = &mut self.telegram.keyboards {
@@ -50,7 +54,7 @@ impl Turn<'_> {
             Found::Message(replied) => Some(replied.clone()),
             Found::Forgotten | Found::Nowhere => None,
         });
-        let shown = show(&Shown { message: &message, chat, reply_to: reply_to.as_ref() });
+        let shown = show(&Shown { people: &world.people, message: &message, chat, reply_to: reply_to.as_ref() });
         world.keep(self.call.bot, chat, message);
         shown
     }
@@ -60,7 +64,7 @@ impl Turn<'_> {
         let Some(thread) = self.call.params.integer("message_thread_id").filter(|id| *id > 0) else { return Ok(None) };
         let state = self.noted(chat.id, &format!("topic/{thread}")).unwrap_or_default();
         match state["state"].as_str() {
-            Some("closed") => Err(Refusal::bad_request("TOPIC_CLOSED")),
+            Some("closed" | "hidden") => Err(Refusal::bad_request("TOPIC_CLOSED")),
             Some("deleted") => Err(Refusal::bad_request("message thread not found")),
             Some(_) | None => Ok(Some(thread)),
         }

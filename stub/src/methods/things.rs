@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Family, Turn, edits};
+use super::{Family, Turn, edits, payments};
 use crate::answer::{Done, Json, Refusal};
 use crate::world::Content;
 
@@ -103,11 +103,12 @@ fn send_game(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 
 fn send_invoice(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let mut invoice = object(turn, &["title", "description", "currency"], 3)?;
-    turn.required("payload")?;
+    let payload = turn.required("payload")?.to_owned();
     let prices: Vec<Value> =
         turn.list("prices").ok_or_else(|| Refusal::bad_request("can't parse prices JSON object"))?;
     invoice["total_amount"] = json!(prices.iter().filter_map(|price| price["amount"].as_i64()).sum::<i64>());
     invoice["start_parameter"] = json!(turn.call.params.given("start_parameter").unwrap_or_default());
+    payments::note_flexible(turn, &payload);
     send(turn, "invoice", &invoice)
 }
 

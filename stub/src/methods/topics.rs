@@ -15,6 +15,9 @@ pub(super) const METHODS: Family = &[
     ("deleteForumTopic", |turn| change_state(turn, "deleted")),
     ("closeGeneralForumTopic", |turn| change_general(turn, "closed")),
     ("reopenGeneralForumTopic", |turn| change_general(turn, "open")),
+    ("hideGeneralForumTopic", |turn| change_general(turn, "hidden")),
+    ("unhideGeneralForumTopic", |turn| change_general(turn, "open")),
+    ("editGeneralForumTopic", edit_general),
 ];
 
 /// The general topic has this id in every forum.
@@ -80,6 +83,26 @@ fn change_state(turn: &mut Turn<'_>, state: &str) -> Result<Done, Refusal> {
 
 fn change_general(turn: &mut Turn<'_>, state: &str) -> Result<Done, Refusal> {
     let chat = shared_chat(turn)?;
-    keep(turn, &chat, GENERAL, state, &json!({ "message_thread_id": GENERAL, "name": "General" }));
+    let known = general(turn, &chat);
+    keep(turn, &chat, GENERAL, state, &known["topic"]);
+    Done::yes()
+}
+
+/// The general topic as it was left; it is open in a chat that nobody changed.
+fn general(turn: &mut Turn<'_>, chat: &Chat) -> Value {
+    let untouched = json!({ "state": "open", "topic": { "message_thread_id": GENERAL, "name": "General" } });
+    turn.noted(chat.id, &format!("topic/{GENERAL}")).unwrap_or(untouched)
+}
+
+fn edit_general(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
+    let chat = shared_chat(turn)?;
+    let name = json!(turn.required("name")?);
+    let mut known = general(turn, &chat);
+    if known["topic"]["name"] == name {
+        return Err(Refusal::bad_request("TOPIC_NOT_MODIFIED"));
+    }
+    known["topic"]["name"] = name;
+    let state = known["state"].as_str().unwrap_or("open").to_owned();
+    keep(turn, &chat, GENERAL, &state, &known["topic"]);
     Done::yes()
 }

@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::entities::{self, Formatted};
 use crate::telegram::{Patience, Telegram};
 use crate::updates::Inbox;
+use crate::users::Moment;
 use crate::world::Chat;
 
 /// A call and everything it may touch.
@@ -39,10 +40,12 @@ impl Turn<'_> {
     }
 
     pub(super) fn chat_in(&mut self, parameter: &str) -> Result<Chat, Refusal> {
-        let text =
-            self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request(format!("{parameter} is empty")))?;
+        // Whichever parameter it is: the server says it in the same words of all of them (`check_chat` in `Client.cpp`).
+        let text = self.call.params.given(parameter).ok_or_else(|| Refusal::bad_request("chat_id is empty"))?;
         if let Some(name) = text.strip_prefix('@') {
-            return if name.is_empty() { Err(Refusal::bad_request("chat not found")) } else { Ok(Chat::named(name)) };
+            let chat = self.telegram.world.chat_called(name);
+            let is_there = !name.is_empty() && self.is_there(chat.id);
+            return if is_there { Ok(chat) } else { Err(Refusal::bad_request("chat not found")) };
         }
         match text.trim().parse::<i64>() {
             Ok(id) if id != 0 && self.is_there(id) => self.current(id),
@@ -105,6 +108,11 @@ impl Turn<'_> {
     pub(super) fn plain(&self, parameter: &str) -> Option<Value> {
         let text = self.call.params.given(parameter)?;
         Some(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
+    }
+
+    /// When and for which bot something is done.
+    pub(super) fn moment(&self) -> Moment {
+        Moment { now: self.now, date: self.date, bot: self.call.bot }
     }
 
     /// Notes a fact about a bot or a chat.

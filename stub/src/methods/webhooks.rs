@@ -1,11 +1,16 @@
 //! Setting a webhook and asking what became of it.
 
+use std::net::IpAddr;
+
 use hyper::Uri;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
 use super::{Family, Turn};
 use crate::answer::{Done, Refusal};
-use crate::updates::{Kinds, Target};
+use crate::call::Params;
+use crate::updates::{Kinds, Target, Uploaded};
 
 pub(super) const METHODS: Family =
     &[("setWebhook", set_webhook), ("deleteWebhook", delete_webhook), ("getWebhookInfo", get_webhook_info)];
@@ -22,7 +27,7 @@ fn set_webhook(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
         url: url.to_owned(),
         secret: secret(params.given("secret_token"))?,
         max_connections: params.clamped("max_connections", 1..=MOST_CONNECTIONS, USUAL_CONNECTIONS) as usize,
-        has_certificate: params.file("certificate").is_some(),
+        uploaded: certificate(params)?,
     };
     let kinds = Kinds::read(params.given("allowed_updates"));
     let now = turn.now;
@@ -51,7 +56,7 @@ fn get_webhook_info(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let hook = inbox.hook().map(|hook| (hook.target.clone(), hook.last_error.clone()));
     if let Some((target, last_error)) = hook {
         shown["url"] = json!(target.url);
-        shown["has_custom_certificate"] = json!(target.has_certificate);
+        shown["has_custom_certificate"] = json!(target.uploaded.is_some());
         shown["max_connections"] = json!(target.max_connections);
         shown["ip_address"] = json!("127.0.0.1");
         if let Some((at, says)) = last_error {
@@ -71,18 +76,40 @@ fn drop_pending_if_asked(turn: &mut Turn<'_>) {
     }
 }
 
-/// Telegram insists on https; the stub never leaves this machine, where plain http is what there is.
+/// Telegram insists on https; the stub never leaves this machine, where plain http is what most bots speak.
 fn check(url: &str) -> Result<(), Refusal> {
     let uri: Uri = url.parse().map_err(|_| Refusal::bad_request("invalid webhook URL specified"))?;
-    let host = uri.host().unwrap_or_default();
-    let is_here = host == "localhost" || host == "[::1]" || host.starts_with("127.");
-    match (uri.scheme_str(), is_here) {
-        (Some("http"), true) => Ok(()),
+    match (uri.scheme_str(), is_here(uri.host().unwrap_or_default())) {
+        (Some("http" | "https"), true) => Ok(()),
         (Some("http"), false) => Err(Refusal::bad_request("bad webhook: An HTTPS URL must be provided for webhook")),
-        (Some("https"), _) => {
-            Err(Refusal::bad_request("bad webhook: this stub delivers to http://127.0.0.1 and http://localhost only"))
-        }
+        (Some("https"), false) => Err(Refusal::bad_request(ELSEWHERE)),
         _ => Err(Refusal::bad_request("invalid webhook URL specified")),
+    }
+}
+
+const ELSEWHERE: &str = "bad webhook: this stub keeps all traffic on this machine and delivers to localhost, 127.0.0.1 \
+    and [::1] only";
+
+/// Whether a host is this machine, by what it says and not by what a name server would.
+fn is_here(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(|_| host.eq_ignore_ascii_case("localhost"), |address| address.is_loopback())
+}
+
+/// The largest certificate (`Client.cpp` of <https://github.com/tdlib/telegram-bot-api>).
+const LARGEST_CERTIFICATE: u64 = 3 << 20;
+
+/// The certificates that were uploaded, under their own field or by `attach://`; PEM, as the server insists.
+fn certificate(params: &Params) -> Result<Option<Uploaded>, Refusal> {
+    let attached = params.text("certificate").and_then(|text| text.strip_prefix("attach://"));
+    let Some(file) = params.file(attached.unwrap_or("certificate")) else { return Ok(None) };
+    if file.size > LARGEST_CERTIFICATE {
+        return Err(Refusal::bad_request("certificate size is too big"));
+    }
+    let read = CertificateDer::pem_slice_iter(file.bytes.as_deref().unwrap_or_default()).collect::<Result<Vec<_>, _>>();
+    match read {
+        Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates.into())),
+        Ok(_) | Err(_) => Err(Refusal::bad_request("bad webhook: Failed to set custom certificate file")),
     }
 }
 

@@ -128,8 +128,8 @@ impl Errand {
     }
 
     fn refused(&self, telegram: &mut Telegram, now: Duration, retry_after: u32) -> Answered {
-        telegram.throttled(&self.call, now, "the calls before it");
-        (Err(Refusal::too_many(retry_after)), telegram.travel_time(&self.call))
+        let refusal = telegram.throttled(&self.call, now, retry_after, "the calls before it");
+        (Err(refusal), telegram.travel_time(&self.call))
     }
 }
 

@@ -1,9 +1,10 @@
 //! From a request to its response.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -16,6 +17,7 @@ use crate::answer::{self, Done, Refusal};
 use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
 use crate::faults::{Strike, Then};
+use crate::records::{Asked, Told};
 
 /// More than any call that is taken: a file at its largest, its parameters and the form around them.
 const LARGEST_BODY: u64 = 52 << 20;
@@ -36,24 +38,43 @@ pub(super) async fn answer(State(shared): State<Arc<Shared>>, request: Request<B
 async fn called(shared: &Arc<Shared>, bot: i64, name: &str, begun: Duration, request: Request<Body>) -> Response<Body> {
     match read(shared, bot, request).await {
         Ok(intake) => {
-            let method = if name.is_empty() { intake.params.given("method").unwrap_or_default() } else { name };
-            let Some(method) = catalogue::method(method) else {
+            let named = if name.is_empty() { intake.params.given("method").unwrap_or_default() } else { name };
+            let Some(method) = catalogue::method(named) else {
                 let takes = shared.telegram().answer_time();
-                return after(takes, Err(Refusal::no_such_method())).await;
+                let response = after(takes, Err(Refusal::no_such_method())).await;
+                return recorded(shared, shared.records.asked(|| Asked::named(begun, bot, named)), response);
             };
             let Intake { params, upload } = intake;
-            let response = act(shared, Call { bot, method, params, begun }).await;
+            let call = Call { bot, method, params, begun };
+            let asked = shared.records.asked(|| Asked::of(&call));
+            let response = act(shared, call).await;
             drop(upload);
-            response
+            recorded(shared, asked, response)
         }
         Err(Unread::Malformed) => bare(StatusCode::BAD_REQUEST),
         Err(Unread::Unsupported) => bare(StatusCode::UNSUPPORTED_MEDIA_TYPE),
         Err(Unread::CutOff(refusal)) => closing(after(Duration::ZERO, Err(refusal)).await),
         Err(Unread::Refused(refusal)) => {
             let takes = refused_upload(shared, name, &refusal);
-            after(takes, Err(refusal)).await
+            let response = after(takes, Err(refusal)).await;
+            recorded(shared, shared.records.asked(|| Asked::named(begun, bot, name)), response)
         }
     }
+}
+
+/// Tells of the call where anybody wants it.
+fn recorded(shared: &Shared, asked: Option<Asked>, response: Response<Body>) -> Response<Body> {
+    if let Some(asked) = asked {
+        shared.records.tell(asked, shared.clock.now(), told(&response));
+    }
+    response
+}
+
+fn told(response: &Response<Body>) -> Told {
+    let is_reset = response.extensions().get::<Reset>().is_some();
+    let Throttled { retry_after, rule } = response.extensions().get::<Throttled>().cloned().unwrap_or_default();
+    let status = if is_reset { 0 } else { response.status().as_u16() };
+    Told { status, retry_after, rule, answer_bytes: response.body().size_hint().exact().unwrap_or(0) }
 }
 
 /// An upload that found no slot is a call like any other: it is counted and takes its time.
@@ -144,9 +165,17 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     let mut response = json(answer::body(Err(refusal)));
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        response.extensions_mut().insert(Throttled { retry_after: Some(seconds), rule: refusal.rule.clone() });
     }
     *response.status_mut() = StatusCode::from_u16(refusal.code).expect("refusals have codes that HTTP knows");
     response
+}
+
+/// What the journal knows of a 429 beside its status.
+#[derive(Debug, Clone, Default)]
+struct Throttled {
+    retry_after: Option<u32>,
+    rule: Option<Cow<'static, str>>,
 }
 
 /// An answer that is none.

@@ -88,9 +88,12 @@ async fn open(State(shared): State<Arc<Shared>>, Path(bot): Path<String>, Json(b
 impl Shared {
     /// The address that a user opens a Mini App at.
     pub(crate) fn open_app(&self, token: &str, opening: &Opening) -> String {
-        let query_id = self.telegram().chance(1..=i64::MAX).to_string();
+        let (query_id, people) = {
+            let mut telegram = self.telegram();
+            (telegram.chance(1..=i64::MAX).to_string(), telegram.world.people.clone())
+        };
         let date = self.clock.unix(self.clock.now());
-        launch::address(token, opening, Drawn { query_id: &query_id, date })
+        launch::address(token, opening, Drawn { query_id: &query_id, date, people: &people })
     }
 
     /// Lets a user do something; the id of the update that came of it.

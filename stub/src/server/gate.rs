@@ -29,8 +29,7 @@ pub(super) async fn pass<'a>(shared: &'a Shared, call: &Call) -> Result<Option<P
     let entered = shared.telegram().gateway.enter(now, coming);
     let Ok(goes_on) = entered else {
         sleep(HOLD).await;
-        shared.telegram().throttled(call, shared.clock.now(), "the gateway");
-        return Err(Refusal::too_many(RETRY_AFTER));
+        return Err(shared.telegram().throttled(call, shared.clock.now(), RETRY_AFTER, "the gateway"));
     };
     let pass = Pass { shared, coming };
     if goes_on > now {

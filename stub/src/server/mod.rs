@@ -6,6 +6,8 @@
 pub(crate) mod absorbing;
 mod answering;
 mod control;
+mod crowd;
+mod door;
 mod gate;
 mod intake;
 mod polling;
@@ -17,19 +19,23 @@ use std::time::Duration;
 use absorbing::Errands;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response};
+use axum::http::header::CONNECTION;
+use axum::http::{Request, Response, Version};
+pub use door::Door;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use rustls::pki_types::CertificateDer;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::call::Keeping;
 use crate::clock::Clock;
 use crate::limits::Limits;
+use crate::records::Records;
 use crate::telegram::Telegram;
 use crate::updates::postman;
 use crate::world::MOST_BYTES;
@@ -42,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) post: Notify,
     /// Rings when a bot may have sent something.
     pub(crate) sent: Notify,
+    /// Authorities of the stub's own certificates, which webhooks may be signed by.
+    authorities: Mutex<Vec<CertificateDer<'static>>>,
     /// Calls that wait for room.
     errands: Errands,
     /// Short waits are waited out here.
@@ -49,6 +57,7 @@ pub(crate) struct Shared {
     /// Calls pass a gateway that sheds.
     sheds: bool,
     telegram: Mutex<Telegram>,
+    pub(crate) records: Records,
 }
 
 /// The server reads heads of up to this size (`HttpServer.h` of <https://github.com/tdlib/telegram-bot-api>).
@@ -64,7 +73,18 @@ impl Shared {
         let telegram = Mutex::new(Telegram::new(limits, seed));
         let keeping = Keeping::bounded(MOST_BYTES);
         let (post, sent, errands) = (Notify::new(), Notify::new(), Errands::default());
-        Self { clock, keeping, post, sent, errands, absorbs, sheds, telegram }
+        let authorities = Mutex::default();
+        Self { clock, keeping, post, sent, authorities, errands, absorbs, sheds, telegram, records: Records::default() }
+    }
+
+    /// Lets webhooks be signed by that authority too.
+    pub(crate) fn trust(&self, authority: CertificateDer<'static>) {
+        self.authorities.lock().unwrap_or_else(PoisonError::into_inner).push(authority);
+    }
+
+    /// With the authorities whose certificates webhooks may show.
+    pub(crate) fn trusting<T>(&self, with: impl FnOnce(&[CertificateDer<'static>]) -> T) -> T {
+        with(&self.authorities.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
@@ -74,29 +94,22 @@ impl Shared {
     }
 }
 
-/// Serves until `stop` says so or its sender is gone; every connection ends with it.
-pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+/// Serves at every door that comes until `stop` says so or its sender is gone; every connection ends with it.
+pub(crate) async fn serve(shared: Arc<Shared>, mut doors: mpsc::Receiver<Door>, mut stop: watch::Receiver<bool>) {
     let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
     let service = TowerToHyperService::new(router);
-    let mut connections = JoinSet::new();
-    connections.spawn(postman::run(shared.clone()));
+    let mut open = JoinSet::new();
+    open.spawn(postman::run(shared.clone()));
     loop {
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(connection(stream, service.clone()))),
-                // Out of handles, most likely: those that end free some.
-                Err(_) => tokio::time::sleep(BREATH).await,
-            },
-            Some(_) = connections.join_next() => {}
+            Some(door) = doors.recv() => drop(open.spawn(door::serve(door, service.clone()))),
         }
     }
     shared.errands.end();
 }
 
-async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
-    // Without it an answer may wait for the client's delayed acknowledgement; a failure costs only that.
-    drop(stream.set_nodelay(true));
+async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin, service: TowerToHyperService<Router>) {
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
@@ -114,9 +127,23 @@ async fn connection(stream: TcpStream, service: TowerToHyperService<Router>) {
 #[error("a fault was ordered that ends the connection")]
 struct Reset;
 
+/// True when the client wants the connection to end with the answer.
+fn is_last(request: &Request<Incoming>) -> bool {
+    let says = |word: &str| {
+        let said = request.headers().get(CONNECTION).and_then(|value| value.to_str().ok());
+        said.is_some_and(|said| said.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
+    };
+    if request.version() == Version::HTTP_10 { !says("keep-alive") } else { says("close") }
+}
+
 /// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
 async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
-    let response = service.call(request).await.unwrap_or_else(|never| match never {});
+    let ends = is_last(&request);
+    let mut response = service.call(request).await.unwrap_or_else(|never| match never {});
+    if ends {
+        // hyper says for itself that it closes; both together would contradict each other.
+        response.headers_mut().remove(CONNECTION);
+    }
     match response.extensions().get::<Reset>() {
         Some(reset) => Err(*reset),
         None => Ok(response),

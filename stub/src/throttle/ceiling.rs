@@ -1,12 +1,12 @@
 //! One rule, and the state of everything that it is about.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::pace::Pace;
 use super::tally::Tally;
 use super::window::Window;
 use super::{Counted, Fullest, closing};
+use crate::ids::ById;
 use crate::limits::{Family, Rule, Scope};
 use crate::world::ChatKind;
 
@@ -17,7 +17,7 @@ pub(super) type Key = (i64, i64);
 #[derive(Debug)]
 pub(super) struct Ceiling {
     rule: Rule,
-    scopes: HashMap<Key, State>,
+    scopes: ById<Key, State>,
     fullest: Fullest,
 }
 
@@ -51,7 +51,7 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(14 * 24 * 60 * 60)
 
 impl Ceiling {
     pub(super) fn new(rule: Rule) -> Self {
-        Self { rule, scopes: HashMap::new(), fullest: Fullest::default() }
+        Self { rule, scopes: ById::default(), fullest: Fullest::default() }
     }
 
     /// The state that a call falls under, if it falls under the rule.

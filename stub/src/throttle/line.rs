@@ -5,12 +5,13 @@
 //! all that then have more than 8 fail at once with that n: so bursts fail in clumps (`SequenceDispatcher.cpp`
 //! and `NetQueryCreator.cpp` of <https://github.com/tdlib/td>).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::sync::oneshot::{self, Receiver, Sender};
 
 use super::whole_seconds;
+use crate::ids::ById;
 
 /// Which line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,7 +52,7 @@ pub(crate) enum Called {
 /// Every line that somebody stands in.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    lines: HashMap<Place, Line>,
+    lines: ById<Place, Line>,
 }
 
 /// Those behind the first, and until when that one waits.

@@ -8,18 +8,20 @@
 mod ceiling;
 mod line;
 mod pace;
+mod slow;
 mod tally;
 #[cfg(test)]
 mod tests;
 mod window;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use ceiling::{Ceiling, Key, LONGEST_WAIT, Met};
 pub(crate) use line::{Called, Entered, Kind, Lines, Place};
+pub(crate) use slow::{SLOW_CHAT, SlowChats};
 
 use crate::Limits;
+use crate::ids::ById;
 use crate::limits::{Family, ThrottleScope};
 use crate::world::ChatKind;
 
@@ -70,7 +72,7 @@ pub(crate) struct Throttle {
     growth: Duration,
     closes: ThrottleScope,
     /// Bots that a 429 closed altogether, and until when.
-    closed_bots: HashMap<i64, Duration>,
+    closed_bots: ById<i64, Duration>,
     while_throttled: u64,
     sweep_at: usize,
     /// What the call at hand meets; kept for its memory.
@@ -88,7 +90,7 @@ impl Throttle {
             ceilings: limits.ceilings().into_iter().map(Ceiling::new).collect(),
             growth: limits.penalty_growth,
             closes: limits.throttle_scope,
-            closed_bots: HashMap::new(),
+            closed_bots: ById::default(),
             while_throttled: 0,
             sweep_at: SWEEP_FROM,
             met: Vec::new(),

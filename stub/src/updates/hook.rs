@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::inbox::{Inbox, Woken};
 use super::kinds::Line;
+use super::posters::Uploaded;
 use crate::answer::Json;
 
 /// Where updates go and how.
@@ -16,7 +17,8 @@ pub(crate) struct Target {
     pub(crate) url: String,
     pub(crate) secret: Option<String>,
     pub(crate) max_connections: usize,
-    pub(crate) has_certificate: bool,
+    /// The certificates that its server has to show, if the bot uploaded any.
+    pub(crate) uploaded: Option<Uploaded>,
 }
 
 /// A webhook that is set.
@@ -219,8 +221,7 @@ mod tests {
 
     fn inbox(max_connections: usize) -> Inbox {
         let mut inbox = Inbox::new(1);
-        let target =
-            Target { url: "http://127.0.0.1/".to_owned(), secret: None, max_connections, has_certificate: false };
+        let target = Target { url: "http://127.0.0.1/".to_owned(), secret: None, max_connections, uploaded: None };
         inbox.set_hook(target, 1);
         inbox
     }
@@ -284,6 +285,22 @@ mod tests {
         inbox.posted(NOW, &delivery, &failed(Some(30)), 0.0);
         assert_eq!(inbox.next_try(), Some(NOW + Duration::from_secs(30)));
         assert!(inbox.deliveries(NOW + Duration::from_secs(29), 9).is_empty());
+    }
+
+    #[test]
+    fn a_webhook_that_is_gone_for_23_hours_is_deleted() {
+        let mut inbox = inbox(1);
+        let gone = Outcome::Failed { says: "Gone".to_owned(), retry_after: None, gone: true };
+        let fail_at = |inbox: &mut Inbox, now: Duration| {
+            inbox.push(now, "message", &json!({ "chat": { "id": now.as_secs() } })).unwrap();
+            let delivery = inbox.deliveries(now, 9).remove(0);
+            inbox.posted(now, &delivery, &gone, 0.0);
+        };
+        fail_at(&mut inbox, NOW);
+        fail_at(&mut inbox, NOW + Duration::from_hours(23));
+        assert!(inbox.hook().is_some(), "not before");
+        fail_at(&mut inbox, NOW + Duration::from_hours(23) + Duration::from_millis(1));
+        assert!(inbox.hook().is_none());
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! The inboxes of all bots, and which of them have something to post: nobody looks through thousands of idle
 //! ones for the one that stirred.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::hook::{Delivery, Outcome, Target};
 use super::inbox::Inbox;
+use crate::ids::ById;
 
 /// Every bot's inbox.
 #[derive(Debug, Default)]
 pub(crate) struct Inboxes {
-    bots: HashMap<i64, Inbox>,
+    bots: ById<i64, Inbox>,
     /// Bots whose webhook may have something to post now.
     stirred: BTreeSet<i64>,
     /// Bots whose webhook has something to try again, and when.

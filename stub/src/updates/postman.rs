@@ -4,21 +4,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
-use hyper::{Request, Response, body::Incoming};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use hyper::{Request, Response, Uri, body::Incoming};
+use percent_encoding::percent_decode_str;
 use tokio::task::JoinSet;
 
 use super::hook::{Delivery, Outcome};
+use super::posters::{Poster, Posters, in_words};
+use crate::answer::{Done, Refusal};
 use crate::call::{Call, Decoder, Keeping};
 use crate::catalogue;
+use crate::records::{Asked, Told};
 use crate::server::{Shared, absorbing};
-
-type Poster = Client<HttpConnector, Full<Bytes>>;
 
 /// How long the server waits for a webhook's answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,12 +30,15 @@ const LONGEST_RETRY_AFTER: u64 = 3600;
 
 /// Runs until it is dropped.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let poster: Poster = Client::builder(TokioExecutor::new()).http1_title_case_headers(true).build_http();
+    let mut posters = Posters::default();
     let mut posts = JoinSet::new();
     loop {
         let (due, next_try) = shared.telegram().deliveries(shared.clock.now());
         for delivery in due {
-            posts.spawn(post(shared.clone(), poster.clone(), delivery));
+            let poster = shared.trusting(|authorities| {
+                posters.of(&delivery.target.url, delivery.target.uploaded.as_ref(), authorities)
+            });
+            posts.spawn(post(shared.clone(), poster, delivery));
         }
         let rest = next_try.map_or(Duration::from_hours(1), |at| at.saturating_sub(shared.clock.now()));
         tokio::select! {
@@ -58,7 +62,20 @@ async fn post(shared: Arc<Shared>, poster: Poster, delivery: Delivery) {
     let Some((content_type, body)) = reply else { return };
     if let Some(call) = call_in_reply(delivery.bot, now, content_type.as_deref(), &body) {
         // Its result goes nowhere, as at Telegram; the journal has it.
-        drop(absorbing::answered(&shared, call).await);
+        let asked = shared.records.asked(|| Asked::of(&call));
+        let (answer, _) = absorbing::answered(&shared, call).await;
+        if let Some(asked) = asked {
+            shared.records.tell(asked, shared.clock.now(), told(&answer));
+        }
+    }
+}
+
+fn told(answer: &Result<Done, Refusal>) -> Told {
+    match answer {
+        Ok(_) => Told { status: 200, ..Told::default() },
+        Err(Refusal { code, retry_after, rule, .. }) => {
+            Told { status: *code, retry_after: *retry_after, rule: rule.clone(), answer_bytes: 0 }
+        }
     }
 }
 
@@ -66,9 +83,9 @@ fn failed(says: String) -> Outcome {
     Outcome::Failed { says, retry_after: None, gone: false }
 }
 
-type Done = (Outcome, Option<(Option<String>, Bytes)>);
+type Posted = (Outcome, Option<(Option<String>, Bytes)>);
 
-async fn exchange(poster: &Poster, delivery: &Delivery) -> Result<Done, String> {
+async fn exchange(poster: &Poster, delivery: &Delivery) -> Result<Posted, String> {
     let response = poster.request(request_for(delivery)?).await.map_err(|error| in_words(&error))?;
     let outcome = outcome_of(&response);
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -83,11 +100,21 @@ fn request_for(delivery: &Delivery) -> Result<Request<Full<Bytes>>, String> {
         .header(CONTENT_TYPE, "application/json")
         .header("connection", "keep-alive")
         .header(ACCEPT_ENCODING, "gzip, deflate");
+    if let Some(user) = user_in(&delivery.target.url) {
+        request = request.header(AUTHORIZATION, format!("Basic {}", STANDARD.encode(user)));
+    }
     if let Some(secret) = &delivery.target.secret {
         request = request.header("x-telegram-bot-api-secret-token", secret);
     }
     let body = Full::new(Bytes::copy_from_slice(delivery.body.as_str().as_bytes()));
     request.body(body).map_err(|error| error.to_string())
+}
+
+/// The user and password that a URL begins with, decoded.
+fn user_in(url: &str) -> Option<Vec<u8>> {
+    let url: Uri = url.parse().ok()?;
+    let (user, _) = url.authority()?.as_str().rsplit_once('@')?;
+    Some(percent_decode_str(user).collect())
 }
 
 fn outcome_of(response: &Response<Incoming>) -> Outcome {
@@ -101,10 +128,6 @@ fn outcome_of(response: &Response<Incoming>) -> Outcome {
         retry_after: asked.map(|seconds| Duration::from_secs(seconds.min(LONGEST_RETRY_AFTER))),
         gone: status.as_u16() == 410,
     }
-}
-
-fn in_words(error: &hyper_util::client::legacy::Error) -> String {
-    if error.is_connect() { "Connection refused".to_owned() } else { "Webhook connection closed".to_owned() }
 }
 
 /// The call that a webhook's answer holds, if it holds one that may be made that way.

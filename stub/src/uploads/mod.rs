@@ -4,10 +4,10 @@
 //! the server source does show is that all uploads of one bot share one allowance
 //! (<https://github.com/tdlib/td>, `FileUploadManager`), so they share one here.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::Limits;
+use crate::ids::ById;
 
 /// Every bot's uploads.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Uploads {
     bytes_per_second_in_all: Option<u64>,
     /// When the bytes of all bots promised so far will have been carried.
     all_free_at: Duration,
-    bots: HashMap<i64, Lane>,
+    bots: ById<i64, Lane>,
     running: u64,
     peak: u64,
 }
@@ -41,7 +41,7 @@ impl Uploads {
             bytes_per_second: rate(limits.upload_bytes_per_second),
             bytes_per_second_in_all: rate(limits.upload_bytes_per_second_in_all),
             all_free_at: Duration::ZERO,
-            bots: HashMap::new(),
+            bots: ById::default(),
             running: 0,
             peak: 0,
         }

@@ -42,14 +42,19 @@ impl Scene<'_> {
         self.stand(chat, user, [was, becomes.clone()])
     }
 
-    /// Tells the bot what it was in a chat and what it is now.
     fn stand(&mut self, chat: i64, user: i64, members: [Value; 2]) -> Result<i64, NotPushed> {
+        let chat = self.telegram.world.chat(chat);
+        self.stand_by(&chat, User::Person(user), members)
+    }
+
+    /// Tells the bot what it was in a chat and what it is now, and who did that.
+    pub(super) fn stand_by(&mut self, chat: &Chat, by: User, members: [Value; 2]) -> Result<i64, NotPushed> {
         let [was, becomes] = members.map(|mut member| {
-            member["user"] = json!(User::Bot(self.at.bot));
+            member["user"] = self.telegram.world.people.show(User::Bot(self.at.bot));
             member
         });
         let update = json!({
-            "chat": self.telegram.world.chat(chat), "from": User::Person(user), "date": self.at.date,
+            "chat": chat, "from": self.telegram.world.people.named(by), "date": self.at.date,
             "old_chat_member": was, "new_chat_member": becomes,
         });
         self.push("my_chat_member", &update)
@@ -77,7 +82,7 @@ impl Scene<'_> {
         let content = Content::Fields(Box::new([(field, Json::of(value))]));
         let message = Message::new(1, User::Person(user), self.at.date, content);
         let chat = self.telegram.world.chat(chat);
-        let update = shown(&chat, &message);
+        let update = shown(&self.telegram.world.people, &chat, &message);
         self.telegram.world.keep(self.at.bot, &chat, message);
         self.push("message", &update)
     }

@@ -1,20 +1,21 @@
 //! What the users of the stub's world do: they write, press, ask, join, pay, and a bot gets an update of it.
 
+pub(crate) mod checkout;
 pub(crate) mod crowd;
 mod doors;
 pub(crate) mod keyboards;
 
 use std::time::Duration;
 
+use checkout::Basket;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::Json;
 use crate::entities;
-use crate::methods::payments;
 use crate::stub::NotPushed;
 use crate::telegram::Telegram;
-use crate::world::{Chat, ChatKind, Content, Found, Message, Shown, User};
+use crate::world::{Chat, ChatKind, Content, Directory, Found, Message, Shown, User};
 
 /// One thing that a user does. Chats and users are made when they are new.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -43,7 +44,7 @@ pub enum UserAction {
     Add { chat_id: i64, user_id: i64 },
     /// Lets a basic group become a supergroup.
     Migrate { chat_id: i64, user_id: i64 },
-    /// Pays an invoice.
+    /// Confirms an invoice: the bot is asked, and what is paid if it agrees comes as a message.
     Payment { chat_id: i64, user_id: i64, currency: String, total_amount: i64, payload: String },
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> R
         }
         UserAction::Inline { user_id, query } => {
             let id = scene.fresh_id();
-            let query = json!({ "id": id, "from": User::Person(*user_id), "query": query, "offset": "" });
+            let query = json!({ "id": id, "from": scene.person(*user_id), "query": query, "offset": "" });
             scene.push("inline_query", &query)
         }
         UserAction::WebAppData { user_id, button_text, data } => {
@@ -80,28 +81,36 @@ pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> R
         }
         UserAction::Join { chat_id, user_id } => {
             scene.note_member(*chat_id, *user_id, "member");
-            scene.service(*chat_id, *user_id, "new_chat_members", &json!([User::Person(*user_id)]))
+            scene.service(*chat_id, *user_id, "new_chat_members", &json!([scene.person(*user_id)]))
         }
         UserAction::Leave { chat_id, user_id } => {
             scene.note_member(*chat_id, *user_id, "left");
-            scene.service(*chat_id, *user_id, "left_chat_member", &json!(User::Person(*user_id)))
+            scene.service(*chat_id, *user_id, "left_chat_member", &scene.person(*user_id))
         }
         UserAction::Block { user_id } => scene.block(*user_id),
         UserAction::Unblock { user_id } => scene.unblock(*user_id),
         UserAction::Kick { chat_id, user_id } => scene.kick(*chat_id, *user_id),
         UserAction::Add { chat_id, user_id } => scene.add(*chat_id, *user_id),
         UserAction::Migrate { chat_id, user_id } => scene.migrate(*chat_id, *user_id),
-        UserAction::Payment { chat_id, user_id, currency, total_amount, payload } => {
-            let charge = scene.fresh_id();
-            let payment = payments::transaction(&charge, *user_id, *total_amount, at.date, "source");
-            payments::paid(scene.telegram, at.bot, payment);
-            let paid = json!({
-                "currency": currency, "total_amount": total_amount, "invoice_payload": payload,
-                "telegram_payment_charge_id": charge, "provider_payment_charge_id": charge,
-            });
-            scene.service(*chat_id, *user_id, "successful_payment", &paid)
-        }
+        UserAction::Payment { chat_id, user_id, currency, total_amount, payload } => scene.pay(Basket {
+            chat: *chat_id,
+            user: *user_id,
+            currency: currency.clone(),
+            total: *total_amount,
+            payload: payload.clone(),
+            shipping: None,
+        }),
     }
+}
+
+/// Tells a bot what it was in a chat and what it made of itself there.
+pub(crate) fn tell_standing(
+    telegram: &mut Telegram,
+    at: Moment,
+    chat: &Chat,
+    members: [Value; 2],
+) -> Result<i64, NotPushed> {
+    Scene { telegram, at }.stand_by(chat, User::Bot(at.bot), members)
 }
 
 /// How a button is told apart from others.
@@ -128,6 +137,10 @@ impl Scene<'_> {
         self.telegram.push_update(self.at.now, self.at.bot, kind, update).ok_or(NotPushed::Unwanted)
     }
 
+    fn person(&self, id: i64) -> Value {
+        self.telegram.world.people.show(User::Person(id))
+    }
+
     fn fresh_id(&mut self) -> String {
         self.telegram.chance(1..=i64::MAX).to_string()
     }
@@ -147,7 +160,7 @@ impl Scene<'_> {
         world.meet(chat);
         let chat = world.chat(chat);
         let message = Message::new(world.next_id(bot, &chat), User::Person(user), self.at.date, content);
-        let (id, update) = (message.id, shown(&chat, &message));
+        let (id, update) = (message.id, shown(&world.people, &chat, &message));
         world.keep(bot, &chat, message);
         let kind = if chat.kind == ChatKind::Channel { "channel_post" } else { "message" };
         (id, self.push(kind, &update))
@@ -160,16 +173,16 @@ impl Scene<'_> {
     /// A button that is not there cannot be pressed, so that no update comes of it.
     fn pressed(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<Pressed, NotPushed> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
-        let chat = world.chat(chat);
+        let (chat, people) = (world.chat(chat), world.people.clone());
         let Found::Message(message) = world.find(bot, &chat, message) else { return Err(NotPushed::NoButton) };
         let data = match button {
             Button::Data(data) => data.to_owned(),
             Button::Label(label) => data_of(message, label).ok_or(NotPushed::NoButton)?,
         };
-        let message = shown(&chat, message);
+        let message = shown(&people, &chat, message);
         let id = self.telegram.chance(1..=i64::MAX);
         let query = json!({
-            "id": id.to_string(), "from": User::Person(user), "message": message,
+            "id": id.to_string(), "from": self.person(user), "message": message,
             "chat_instance": chat.id.to_string(), "data": data,
         });
         Ok(Pressed { query: id, update: self.push("callback_query", &query) })
@@ -180,8 +193,8 @@ impl Scene<'_> {
     }
 }
 
-fn shown(chat: &Chat, message: &Message) -> Value {
-    let shown = Json::of(&Shown { message, chat, reply_to: None });
+fn shown(people: &Directory, chat: &Chat, message: &Message) -> Value {
+    let shown = Json::of(&Shown { people, message, chat, reply_to: None });
     serde_json::from_str(shown.as_str()).expect("what was just written is JSON")
 }
 

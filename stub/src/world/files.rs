@@ -8,6 +8,7 @@ use serde::ser::SerializeMap;
 
 use super::avatar::{self, Side};
 use super::message::entry;
+use super::picture::{self, Sides};
 use super::shelf::Shelf;
 use crate::call::FilePart;
 
@@ -139,6 +140,8 @@ pub(crate) struct Record {
     pub(crate) size: u64,
     pub(crate) name: Box<str>,
     pub(crate) mime: Option<Box<str>>,
+    /// Those of a picture.
+    pub(crate) sides: Option<Sides>,
 }
 
 /// A file in a message.
@@ -171,7 +174,8 @@ impl Files {
         let mut key = Key::default();
         key.copy_from_slice(&part.digest[..16]);
         let mime = part.mime.as_deref().map(Box::from);
-        let record = Record { size: part.size, name: part.name.as_str().into(), mime };
+        let sides = part.bytes.as_deref().and_then(picture::sides);
+        let record = Record { size: part.size, name: part.name.as_str().into(), mime, sides };
         self.records.insert(key, record.clone(), 160 + record.name.len());
         if let Some(bytes) = &part.bytes {
             self.bytes.insert(key, bytes.clone(), bytes.len());
@@ -185,7 +189,8 @@ impl Files {
             FileId::Stored { key, .. } => self.records.get(&key).cloned(),
             FileId::Avatar { user, side } => {
                 let size = avatar::bytes(user, side).len() as u64;
-                Some(Record { size, name: "".into(), mime: Some("image/jpeg".into()) })
+                let sides = Some(Sides { width: side.pixels(), height: side.pixels() });
+                Some(Record { size, name: "".into(), mime: Some("image/jpeg".into()), sides })
             }
         }
     }
@@ -219,7 +224,7 @@ impl Media {
     /// What stands in for the media of a message that is not kept any more.
     pub(crate) fn forgotten(bot: i64) -> Self {
         let kind = MediaKind::Photo;
-        let record = Record { size: 0, name: "".into(), mime: None };
+        let record = Record { size: 0, name: "".into(), mime: None, sides: None };
         Self { kind, file: FileId::Stored { kind, key: Key::default(), bot }, record }
     }
 
@@ -265,15 +270,15 @@ impl Serialize for ShownFile<'_> {
         map.serialize_entry("file_unique_id", &file.unique())?;
         map.serialize_entry("file_size", &record.size)?;
         match self.kind {
-            MediaKind::Photo => sides(&mut map, 1280, 1280)?,
+            MediaKind::Photo => sides(&mut map, record.sides.unwrap_or(PHOTO))?,
             MediaKind::Document => named(&mut map, record)?,
             MediaKind::Video | MediaKind::Animation => {
-                sides(&mut map, 1280, 720)?;
+                sides(&mut map, VIDEO)?;
                 map.serialize_entry("duration", &0)?;
                 named(&mut map, record)?;
             }
             MediaKind::LivePhoto => {
-                sides(&mut map, 1280, 720)?;
+                sides(&mut map, VIDEO)?;
                 map.serialize_entry("duration", &0)?;
                 entry(&mut map, "mime_type", record.mime.as_deref())?;
             }
@@ -290,7 +295,7 @@ impl Serialize for ShownFile<'_> {
                 map.serialize_entry("duration", &0)?;
             }
             MediaKind::Sticker => {
-                sides(&mut map, 512, 512)?;
+                sides(&mut map, record.sides.unwrap_or(STICKER))?;
                 map.serialize_entry("type", "regular")?;
                 map.serialize_entry("is_animated", &false)?;
                 map.serialize_entry("is_video", &false)?;
@@ -300,7 +305,12 @@ impl Serialize for ShownFile<'_> {
     }
 }
 
-fn sides<M: SerializeMap>(map: &mut M, width: u32, height: u32) -> Result<(), M::Error> {
+/// What is said of a picture that could not be looked into, and of every video.
+const PHOTO: Sides = Sides { width: 1280, height: 1280 };
+const STICKER: Sides = Sides { width: 512, height: 512 };
+const VIDEO: Sides = Sides { width: 1280, height: 720 };
+
+fn sides<M: SerializeMap>(map: &mut M, Sides { width, height }: Sides) -> Result<(), M::Error> {
     map.serialize_entry("width", &width)?;
     map.serialize_entry("height", &height)
 }
@@ -333,7 +343,8 @@ impl FileObject {
     /// A photo that was sent.
     pub(crate) fn photo(media: &Media) -> Self {
         let (file_id, file_unique_id) = (media.file.text(), media.file.unique());
-        let (width, height) = (Some(640), Some(640));
+        let Sides { width, height } = media.record.sides.unwrap_or(PHOTO);
+        let (width, height) = (Some(width), Some(height));
         Self { file_id, file_unique_id, file_size: media.record.size, width, height, file_path: None }
     }
 

@@ -3,7 +3,8 @@
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Serialize, ser};
 
-use super::files::Media;
+use super::described::Directory;
+use super::files::{Media, MediaKind};
 use super::people::{Chat, ChatKind, User};
 use crate::answer::Json;
 use crate::entities::{Entity, Formatted};
@@ -36,6 +37,16 @@ pub(crate) enum Content {
     },
     /// Anything else: the fields of the message that say it.
     Fields(Fields),
+}
+
+impl Content {
+    /// As what its file was sent, if it has one.
+    pub(crate) fn media_kind(&self) -> Option<MediaKind> {
+        match self {
+            Self::Media { media, .. } => Some(media.kind),
+            Self::Text(_) | Self::Fields(_) => None,
+        }
+    }
 }
 
 impl Message {
@@ -85,6 +96,7 @@ fn show<M: SerializeMap>(fields: &Fields, map: &mut M) -> Result<(), M::Error> {
 
 /// A message together with the chat it is in: what an answer shows.
 pub(crate) struct Shown<'a> {
+    pub(crate) people: &'a Directory,
     pub(crate) message: &'a Message,
     pub(crate) chat: &'a Chat,
     pub(crate) reply_to: Option<&'a Message>,
@@ -100,7 +112,7 @@ impl Serialize for Shown<'_> {
         map.serialize_entry("chat", self.chat)?;
         map.serialize_entry("date", &message.date)?;
         entry(&mut map, "edit_date", message.edited)?;
-        let reply_to = self.reply_to.map(|message| Shown { message, chat: self.chat, reply_to: None });
+        let reply_to = self.reply_to.map(|message| Shown { message, reply_to: None, ..*self });
         entry(&mut map, "reply_to_message", reply_to)?;
         show(&message.beside, &mut map)?;
         content(&mut map, &message.content)?;
@@ -114,7 +126,7 @@ impl Shown<'_> {
         match self.chat.kind {
             ChatKind::Channel => map.serialize_entry("sender_chat", self.chat),
             ChatKind::Private | ChatKind::Group | ChatKind::Supergroup => {
-                map.serialize_entry("from", &self.message.from)
+                map.serialize_entry("from", &self.people.named(self.message.from))
             }
         }
     }

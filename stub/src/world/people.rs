@@ -2,6 +2,9 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::described::{DescribedUser, Directory};
+use super::message::entry;
+
 /// A `User`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum User {
@@ -9,26 +12,54 @@ pub(crate) enum User {
     Bot(i64),
 }
 
-impl User {
+/// A user with the names of the directory, or those made of its id.
+pub(crate) struct Named<'a>(&'a Directory, User);
+
+impl Directory {
+    pub(crate) fn named(&self, user: User) -> Named<'_> {
+        Named(self, user)
+    }
+}
+
+impl Named<'_> {
     /// The fields of every user, for objects that have more of them.
-    pub(crate) fn show<M: SerializeMap>(self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Person(id) => {
-                map.serialize_entry("id", &id)?;
+    pub(crate) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Self(people, user) = self;
+        match user {
+            User::Person(id) => {
+                map.serialize_entry("id", id)?;
                 map.serialize_entry("is_bot", &false)?;
-                map.serialize_entry("first_name", &Name("User ", id, ""))
+                match people.user(*id) {
+                    Some(described) => person(described, map),
+                    None => map.serialize_entry("first_name", &Name("User ", *id, "")),
+                }
             }
-            Self::Bot(id) => {
-                map.serialize_entry("id", &id)?;
+            User::Bot(id) => {
+                map.serialize_entry("id", id)?;
                 map.serialize_entry("is_bot", &true)?;
-                map.serialize_entry("first_name", &Name("Bot ", id, ""))?;
-                map.serialize_entry("username", &Name("stub_", id, "_bot"))
+                let described = people.bot(*id);
+                match described.and_then(|bot| bot.name.as_ref()) {
+                    Some(name) => map.serialize_entry("first_name", name)?,
+                    None => map.serialize_entry("first_name", &Name("Bot ", *id, ""))?,
+                }
+                match described.and_then(|bot| bot.username.as_ref()) {
+                    Some(name) => map.serialize_entry("username", name),
+                    None => map.serialize_entry("username", &Name("stub_", *id, "_bot")),
+                }
             }
         }
     }
 }
 
-impl Serialize for User {
+fn person<M: SerializeMap>(user: &DescribedUser, map: &mut M) -> Result<(), M::Error> {
+    map.serialize_entry("first_name", &user.name)?;
+    entry(map, "last_name", user.last_name.as_ref())?;
+    entry(map, "username", user.username.as_ref())?;
+    entry(map, "language_code", user.language.as_ref())?;
+    entry(map, "is_premium", user.premium.then_some(true))
+}
+
+impl Serialize for Named<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         self.show(&mut map)?;
@@ -65,8 +96,10 @@ pub(crate) struct Chat {
     pub(crate) kind: ChatKind,
     /// The name by which it was called, if it was.
     pub(super) username: Option<Box<str>>,
-    /// The title that a bot has given it.
+    /// The title that it was described with, or that a bot has given it; the first name of a described user.
     pub(super) title: Option<Box<str>>,
+    /// The last name of a described user.
+    pub(super) last_name: Option<Box<str>>,
 }
 
 impl Chat {
@@ -77,7 +110,7 @@ impl Chat {
             FIRST_SUPERGROUP..=0 => ChatKind::Group,
             _ => ChatKind::Supergroup,
         };
-        Self { id, kind, username: None, title: None }
+        Self { id, kind, username: None, title: None, last_name: None }
     }
 
     /// The supergroup of that number; its id is `-100` and the number.
@@ -89,7 +122,8 @@ impl Chat {
     pub(crate) fn named(name: &str) -> Self {
         let lower = name.to_ascii_lowercase();
         let hash = lower.bytes().fold(0_i64, |hash, byte| (hash * 131 + i64::from(byte)) % 1_000_000_007);
-        Self { id: FIRST_SUPERGROUP - 1 - hash, kind: ChatKind::Channel, username: Some(name.into()), title: None }
+        let (id, username) = (FIRST_SUPERGROUP - 1 - hash, Some(name.into()));
+        Self { id, kind: ChatKind::Channel, username, title: None, last_name: None }
     }
 }
 
@@ -103,7 +137,10 @@ impl Chat {
     pub(crate) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("id", &self.id)?;
         match (self.kind, self.title.as_ref().or(self.username.as_ref())) {
-            (ChatKind::Private, _) => map.serialize_entry("first_name", &Name("User ", self.id, ""))?,
+            (ChatKind::Private, _) => match &self.title {
+                Some(name) => map.serialize_entry("first_name", name)?,
+                None => map.serialize_entry("first_name", &Name("User ", self.id, ""))?,
+            },
             (ChatKind::Group | ChatKind::Supergroup | ChatKind::Channel, Some(title)) => {
                 map.serialize_entry("title", title)?;
             }
@@ -111,9 +148,8 @@ impl Chat {
                 map.serialize_entry("title", &Name("Group ", self.id, ""))?;
             }
         }
-        if let Some(name) = &self.username {
-            map.serialize_entry("username", name)?;
-        }
+        entry(map, "last_name", self.last_name.as_ref())?;
+        entry(map, "username", self.username.as_ref())?;
         map.serialize_entry("type", &self.kind)
     }
 }

@@ -4,13 +4,15 @@
 //! again. So a board that is edited for hours stays, and forgetting costs a little each time instead of much
 //! at once.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hash;
+
+use crate::ids::ById;
 
 /// Entries up to a total weight.
 #[derive(Debug)]
 pub(crate) struct Shelf<K, V> {
-    entries: HashMap<K, Entry<V>>,
+    entries: ById<K, Entry<V>>,
     order: VecDeque<K>,
     weight: usize,
     bound: usize,
@@ -25,7 +27,7 @@ struct Entry<V> {
 
 impl<K: Eq + Hash + Clone, V> Shelf<K, V> {
     pub(crate) fn bounded(bound: usize) -> Self {
-        Self { entries: HashMap::new(), order: VecDeque::new(), weight: 0, bound }
+        Self { entries: ById::default(), order: VecDeque::new(), weight: 0, bound }
     }
 
     /// Puts an entry there, in place of the one of that key, and forgets others first if it must.

@@ -1,6 +1,8 @@
 //! Ceilings through HTTP: who is refused, in which words, and what is counted.
 
-use floodrig_stub::{AlbumWeight, Family, Limits, Profile, UnknownChats};
+use std::time::Duration;
+
+use floodrig_stub::{AlbumWeight, Family, Limits, Profile, ThrottleScope, UnknownChats};
 use serde_json::json;
 
 use crate::client::{Client, TOKEN, quick, stub};
@@ -42,10 +44,38 @@ fn edits_draw_on_the_budget_of_sends_and_answers_to_buttons_do_not() {
     }
     let edit = json!({ "chat_id": -5, "message_id": id, "text": "20" });
     assert_eq!(client.call("editMessageText", &edit).status, 429);
+    let user = json!({ "id": 5, "is_bot": false, "first_name": "A" });
+    stub.push_update(TOKEN, "callback_query", &json!({ "id": "1", "from": user, "chat_instance": "7" })).unwrap();
     for _ in 0..50 {
         client.result("answerCallbackQuery", &json!({ "callback_query_id": "1" }));
     }
     assert_eq!(client.result("getMe", &json!({}))["is_bot"], true);
+}
+
+#[test]
+fn a_429_closes_the_chat_or_the_whole_bot() {
+    for (throttle_scope, elsewhere) in [(ThrottleScope::Chat, 200), (ThrottleScope::Bot, 429)] {
+        let stub = stub(Limits { throttle_scope, sends_per_second: 0, ..quick() });
+        let mut client = Client::of(&stub);
+        let answers = client.burst("sendMessage", &vec![json!({ "chat_id": -5, "text": "a" }); 21]);
+        assert_eq!(answers[20].status, 429);
+        assert_eq!(client.call("sendMessage", &json!({ "chat_id": 7, "text": "a" })).status, elsewhere);
+    }
+}
+
+#[test]
+fn a_429_that_is_ignored_grows_when_it_is_told_to() {
+    let hour = Duration::from_hours(1);
+    for (penalty_growth, grows) in [(Duration::ZERO, false), (hour, true)] {
+        let stub = stub(Limits { penalty_growth, ..quick() });
+        let mut client = Client::of(&stub);
+        let send = json!({ "chat_id": -5, "text": "a" });
+        client.burst("sendMessage", &vec![send.clone(); 21]);
+        let waits = client.burst("sendMessage", &vec![send; 2]);
+        let [first, second] = [0, 1].map(|nth| waits[nth].json()["parameters"]["retry_after"].as_u64().unwrap());
+        assert_eq!(second > first, grows, "{first} and then {second}");
+        assert_eq!(stub.take_interval().throttled_by["group"], 3);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::shape;
 
 pub(crate) const TOKEN: &str = "123456:secret";
 /// A bound against hangs, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Limits whose answers take no time.
 pub(crate) fn quick() -> Limits {

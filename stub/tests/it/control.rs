@@ -1,8 +1,9 @@
 //! The control room: users who act, bots that are read, faults on order.
 
+use std::sync::mpsc::{RecvError, sync_channel};
 use std::time::Duration;
 
-use floodrig_stub::{Fault, UserAction};
+use floodrig_stub::{CallRecord, Fault, Limits, UserAction};
 use serde_json::json;
 
 use crate::client::{Client, TOKEN, control, free, stub};
@@ -74,7 +75,10 @@ fn users_join_leave_ask_and_pay() {
     assert_eq!(updates[0]["message"]["new_chat_members"][0]["id"], 77);
     assert_eq!(updates[1]["message"]["left_chat_member"]["id"], 77);
     assert_eq!(updates[2]["inline_query"]["query"], "cats");
-    let charge = &updates[3]["message"]["successful_payment"]["telegram_payment_charge_id"];
+    let query = &updates[3]["pre_checkout_query"]["id"];
+    client.result("answerPreCheckoutQuery", &json!({ "pre_checkout_query_id": query, "ok": true }));
+    let paid = client.result("getUpdates", &json!({ "offset": -1 }))[0]["message"]["successful_payment"].clone();
+    let charge = &paid["telegram_payment_charge_id"];
     assert_eq!(client.result("getMyStarBalance", &json!({}))["amount"], 9);
     let refund = json!({ "user_id": 5, "telegram_payment_charge_id": charge });
     client.result("refundStarPayment", &refund);
@@ -132,6 +136,40 @@ fn a_late_answer_comes_and_one_that_hangs_does_not() {
     Client::of(&stub).result("getMe", &json!({}));
     stub.stop();
     assert!(client.is_closed(), "until the stub ends");
+}
+
+#[test]
+fn every_call_is_recorded_without_its_token_or_its_text() {
+    let stub = stub(Limits { group_sends_per_minute: 1, ..free() });
+    let (sender, records) = sync_channel(10);
+    assert!(stub.record(sender.clone()) && !stub.record(sender), "the first one stays");
+    let mut client = Client::of(&stub);
+    let answer = client.call("SENDMESSAGE", &json!({ "chat_id": -5, "text": "a" }));
+    client.call("sendMessage", &json!({ "chat_id": -5, "text": "a" }));
+    client.call(&"nonsense".repeat(20), &json!({}));
+    let [sent, throttled, unknown] = [(); 3].map(|()| records.recv().unwrap());
+    let of = |record: &CallRecord| (record.bot, record.method.to_string(), record.chat, record.status);
+    assert_eq!(of(&sent), (123_456, "sendMessage".to_owned(), Some(-5), 200));
+    assert_eq!((sent.answer_bytes, sent.retry_after), (answer.body.len() as u64, None));
+    assert!(sent.begun <= sent.answered);
+    assert_eq!((throttled.status, throttled.retry_after), (429, Some(60)));
+    assert_eq!(throttled.rule.as_deref(), Some("group"));
+    assert_eq!((unknown.status, unknown.method.len()), (404, 64));
+    assert_eq!(stub.records_dropped(), 0);
+}
+
+#[test]
+fn records_that_nobody_takes_are_counted() {
+    let stub = stub(free());
+    let (sender, records) = sync_channel(1);
+    stub.record(sender);
+    let mut client = Client::of(&stub);
+    for _ in 0..3 {
+        client.result("getMe", &json!({}));
+    }
+    assert_eq!((records.try_iter().count(), stub.records_dropped()), (1, 2));
+    stub.stop();
+    assert_eq!(records.recv(), Err(RecvError), "the channel ends when the stub does");
 }
 
 #[test]

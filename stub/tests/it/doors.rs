@@ -29,6 +29,40 @@ fn a_user_who_blocked_the_bot_gets_nothing_until_they_unblock_it() {
 }
 
 #[test]
+fn nor_is_anything_edited_before_a_user_who_blocked_the_bot() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let sent = client.result("sendMessage", &json!({ "chat_id": 5, "text": "a" }));
+    let edit = json!({ "chat_id": 5, "message_id": sent["message_id"], "text": "b" });
+    stub.act(TOKEN, &UserAction::Block { user_id: 5 }).unwrap();
+    assert_eq!(client.refusal("editMessageText", &edit), "Forbidden: bot was blocked by the user");
+    stub.act(TOKEN, &UserAction::Unblock { user_id: 5 }).unwrap();
+    assert_eq!(client.result("editMessageText", &edit)["text"], "b");
+}
+
+#[test]
+fn a_bot_that_leaves_is_told_so_and_may_do_nothing_there_any_more() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let here = |more: serde_json::Value| {
+        let mut body = json!({ "chat_id": -5, "text": "b" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let sent = client.result("sendMessage", &here(json!({})))["message_id"].clone();
+    client.result("leaveChat", &here(json!({})));
+    let update = client.result("getUpdates", &json!({}))[0]["my_chat_member"].clone();
+    assert_eq!((&update["from"]["id"], &update["chat"]["id"]), (&json!(123_456), &json!(-5)));
+    let statuses = ["old_chat_member", "new_chat_member"].map(|member| &update[member]["status"]);
+    assert_eq!(statuses, ["administrator", "left"]);
+    let message = here(json!({ "message_id": sent, "user_id": 77 }));
+    let methods = ["editMessageText", "deleteMessage", "pinChatMessage", "getChatMember", "getChatMemberCount"];
+    for method in methods {
+        assert_eq!(client.refusal(method, &message), "Forbidden: bot is not a member of the group chat", "{method}");
+    }
+}
+
+#[test]
 fn a_block_stands_even_when_the_bot_takes_no_update_of_it() {
     let stub = stub(free());
     let mut client = Client::of(&stub);

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::client::{Client, Response, TOKEN, free, stub};
+use crate::pictures::png;
 
 fn form(fields: &[(&str, &str)], file: (&str, &[u8])) -> Vec<u8> {
     let mut body = Vec::new();
@@ -19,7 +20,7 @@ fn form(fields: &[(&str, &str)], file: (&str, &[u8])) -> Vec<u8> {
     body
 }
 
-fn send(client: &mut Client, method: &str, fields: &[(&str, &str)], file: (&str, &[u8])) -> Response {
+pub(crate) fn send(client: &mut Client, method: &str, fields: &[(&str, &str)], file: (&str, &[u8])) -> Response {
     client.post(method, "multipart/form-data; boundary=b", form(fields, file))
 }
 
@@ -47,7 +48,8 @@ fn a_file_comes_back_byte_for_byte_and_by_id_it_is_sent_again() {
 fn a_photo_edited_to_the_same_bytes_is_not_modified() {
     let stub = stub(free());
     let mut client = Client::of(&stub);
-    let sent = send(&mut client, "sendPhoto", &[("chat_id", "-5"), ("caption", "v1")], ("photo", b"PNG 1")).json();
+    let sent =
+        send(&mut client, "sendPhoto", &[("chat_id", "-5"), ("caption", "v1")], ("photo", &png(640, 480))).json();
     let id = sent["result"]["message_id"].to_string();
     assert!(sent["result"]["photo"][0]["file_id"].is_string());
     let mut edit = |caption: &str, bytes: &[u8]| {
@@ -55,9 +57,9 @@ fn a_photo_edited_to_the_same_bytes_is_not_modified() {
         let fields = [("chat_id", "-5"), ("message_id", id.as_str()), ("media", media.as_str())];
         send(&mut client, "editMessageMedia", &fields, ("f", bytes))
     };
-    assert!(edit("v1", b"PNG 1").text().contains("message is not modified"));
-    assert_eq!(edit("v2", b"PNG 1").json()["result"]["caption"], "v2");
-    assert_eq!(edit("v2", b"PNG 2").status, 200);
+    assert!(edit("v1", &png(640, 480)).text().contains("message is not modified"));
+    assert_eq!(edit("v2", &png(640, 480)).json()["result"]["caption"], "v2");
+    assert_eq!(edit("v2", &png(640, 481)).status, 200);
 }
 
 #[test]

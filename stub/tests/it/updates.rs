@@ -1,5 +1,7 @@
 //! getUpdates: parked, woken, confirmed, replaced.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, TOKEN, free, stub};
@@ -55,6 +57,31 @@ fn the_older_of_two_polls_is_told_that_it_was_replaced() {
         assert_eq!(answers.each_ref().map(|answer| answer.status), [200, 409]);
         assert_eq!(answers[1].json()["description"], conflict);
     });
+}
+
+#[test]
+fn a_limit_is_brought_into_its_range() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let first = stub.write(TOKEN, 5, 5, "0").unwrap();
+    for nth in 1..=100 {
+        stub.write(TOKEN, 5, 5, &nth.to_string()).unwrap();
+    }
+    let mut count =
+        |offset: i64, limit: i64| ids(&client.result("getUpdates", &json!({ "offset": offset, "limit": limit }))).len();
+    assert_eq!((count(0, 1000), count(first, -5)), (100, 1));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures how long an answer is held back")]
+fn a_poll_that_spins_is_made_to_wait_for_three_seconds() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let begun = Instant::now();
+    for _ in 0..2 {
+        assert_eq!(client.result("getUpdates", &json!({})), json!([]));
+    }
+    assert!(begun.elapsed() >= Duration::from_secs(3));
 }
 
 #[test]

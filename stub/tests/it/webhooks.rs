@@ -114,6 +114,17 @@ fn a_call_in_the_answer_to_a_webhook_is_made() {
 }
 
 #[test]
+fn a_user_in_the_url_becomes_a_header() {
+    let stub = stub(free());
+    let receiver = Receiver::new();
+    let url = receiver.url().replace("http://", "http://ada:s%3Acret@");
+    Client::of(&stub).result("setWebhook", &json!({ "url": url }));
+    stub.write(TOKEN, 5, 5, "hello").unwrap();
+    let head = receive(receiver.accept()).head;
+    assert!(head.contains("Authorization: Basic YWRhOnM6Y3JldA==\r\n"), "{head}");
+}
+
+#[test]
 fn polling_and_a_webhook_exclude_each_other() {
     let stub = stub(free());
     let receiver = Receiver::new();
@@ -147,6 +158,10 @@ fn a_webhook_stays_on_this_machine() {
     let mut client = Client::of(&stub);
     let mut refused = |url: &str| client.refusal("setWebhook", &json!({ "url": url }));
     assert_eq!(refused("http://example.org/"), "Bad Request: bad webhook: An HTTPS URL must be provided for webhook");
-    assert!(refused("https://example.org/").contains("this stub delivers to http://127.0.0.1"));
+    for elsewhere in ["https://example.org/", "https://127.example.org/", "https://10.0.0.1/", "https://[::2]/"] {
+        let says = refused(elsewhere);
+        assert!(says.starts_with("Bad Request: bad webhook: this stub keeps all traffic on this machine"), "{says}");
+    }
+    assert!(refused("http://127.example.org/").contains("An HTTPS URL must be provided"));
     assert_eq!(refused("nonsense"), "Bad Request: invalid webhook URL specified");
 }

@@ -112,6 +112,35 @@ fn a_client_that_half_closes_still_gets_its_answer() {
 }
 
 #[test]
+fn a_connection_ends_with_the_answer_when_its_client_says_so() {
+    let stub = stub(free());
+    for (version, says, told) in [("1.1", "close", "close"), ("1.1", "Close, TE", "close"), ("1.0", "x", "close")] {
+        let mut client = Client::of(&stub);
+        client.write(format!("GET /bot{TOKEN}/getMe HTTP/{version}\r\nHost: stub\r\nConnection: {says}\r\n\r\n"));
+        let response = client.read();
+        let connection: Vec<&str> =
+            response.head.lines().filter_map(|line| line.strip_prefix("Connection: ")).collect();
+        assert!(response.status == 200 && client.is_closed(), "{version} {says}");
+        assert!(connection.iter().all(|said| *said == told), "{connection:?}");
+    }
+    let mut client = Client::of(&stub);
+    for (version, says) in [("1.0", "keep-alive"), ("1.1", "TE"), ("1.1", "keep-alive")] {
+        client.write(format!("GET /bot{TOKEN}/getMe HTTP/{version}\r\nHost: stub\r\nConnection: {says}\r\n\r\n"));
+        assert!(client.read().has_header("Connection: keep-alive"), "{version} {says}");
+    }
+}
+
+#[test]
+fn the_first_of_a_name_wins_and_the_query_comes_before_the_body() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let form = "application/x-www-form-urlencoded";
+    let body = "text=second&chat_id=5&text=third";
+    assert_eq!(client.post("sendMessage", form, body).json()["result"]["text"], "second");
+    assert_eq!(client.post("sendMessage?text=first", form, body).json()["result"]["text"], "first");
+}
+
+#[test]
 fn all_encodings_mean_the_same() {
     let stub = stub(free());
     let mut client = Client::of(&stub);

@@ -1,5 +1,7 @@
 //! What a person is told about each kind of mistake, drawn as they see it, in one golden file to read through.
 
+mod journeys;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -160,10 +162,10 @@ fn the_good_scenario_is_good() {
     assert_eq!(complaints(GOOD), []);
 }
 
-#[test]
-fn every_mistake_is_drawn_where_it_is_with_what_to_do() {
+/// What is said of each of these mistakes, one below the other.
+fn all_drawn(mistakes: &[(&str, &str)]) -> String {
     let mut golden = String::new();
-    for (right, wrong) in MISTAKES {
+    for (right, wrong) in mistakes {
         let text = with(right, wrong);
         let complaints = complaints(&text);
         assert!(!complaints.is_empty(), "`{wrong}` passes");
@@ -172,7 +174,12 @@ fn every_mistake_is_drawn_where_it_is_with_what_to_do() {
         golden.push('\n');
     }
     let here = std::env::current_dir().unwrap().display().to_string();
-    insta::assert_snapshot!(golden.replace(&here, "HERE"));
+    golden.replace(&here, "HERE")
+}
+
+#[test]
+fn every_mistake_is_drawn_where_it_is_with_what_to_do() {
+    insta::assert_snapshot!(all_drawn(MISTAKES));
 }
 
 #[test]

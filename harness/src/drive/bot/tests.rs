@@ -49,9 +49,9 @@ fn says() -> Step {
 fn plan(players: u32) -> Plan {
     let arrival = |ms, player| Arrival { at: ms * MILLISECOND, player, visit: player, act: 0, nth: 0 };
     Plan {
-        acts: vec![ActSpec { name: "start".to_owned(), journey: 0, step: 0 }],
+        acts: vec![ActSpec { name: "start".to_owned(), journey: 0, step: 0, fault: None }],
         players: crowd(7, 1, players),
-        visits: (0..players).map(|player| Visit { at: Duration::ZERO, player, journey: 0 }).collect(),
+        visits: (0..players).map(|player| Visit { at: Duration::ZERO, player, journey: 0, fault: None }).collect(),
         arrivals: vec![arrival(0, 0), arrival(10, players - 1)],
         digest: [0; 32],
     }

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use super::*;
 use crate::exchange::rough::Which;
 use crate::exchange::versed::{Identity, Versed, Way};
-use crate::scenario::{Assets, Page};
+use crate::scenario::{Assets, Ended, Fault, Faults, OnFailure, Page, Place, Retry, When};
 
 const DOCUMENT: &str = "<link rel=stylesheet href=/a.css><script src=/b.js></script><img src=https://elsewhere.test/c>";
 
@@ -101,7 +101,7 @@ fn no_init_data_goes_with_a_page() {
         let signed = head.to_ascii_lowercase().contains("authorization");
         Manner::Answer(vec![answer(if signed { "400 Bad Request" } else { "200 OK" }, "")])
     });
-    let load = Load { init_data: Some(crate::scenario::Place::Authorization), ..apart([0]) };
+    let load = Load { init_data: Some(Place::Authorization), ..apart([0]) };
     assert_eq!(load.steps([listed(1)]).against(server.address).total.ok, 1);
 }
 
@@ -134,4 +134,46 @@ fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
     let speech = Speech::new(Some((stranger.as_bytes(), "localhost")), false).unwrap();
     let outcome = Load { speech, ..apart([0]) }.against(server.address);
     assert_eq!((outcome.failures(), outcome.total.requests), (classes([("tls_failed", 1)]), 0));
+}
+
+/// A site whose first asset is missing the first time.
+fn forgetful() -> Rough {
+    let missing = Mutex::new(true);
+    Rough::site(move |_, head| {
+        let lacks = head.starts_with("GET /0.js ") && std::mem::take(&mut *missing.lock().unwrap());
+        Manner::Answer(vec![answer(if lacks { "404 Not Found" } else { "200 OK" }, "")])
+    })
+}
+
+#[test]
+fn a_page_that_lacks_something_is_loaded_anew_as_a_whole() {
+    let server = forgetful();
+    let retry = OnFailure { retry: Some(Retry { times: 1, within: SECOND }), leave: false };
+    let outcome = apart([0]).steps([Step { on_failure: retry, ..listed(3) }]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests), (1, 8), "{:?}", outcome.failures());
+}
+
+#[test]
+fn a_page_that_lacks_something_has_failed_whatever_its_document_was_answered_with() {
+    for (ended, ok) in [(Ended::Ok(true), 1), (Ended::Ok(false), 1), (Ended::Status(vec![200]), 2)] {
+        let when = Some(When { step: 0, ended: ended.clone() });
+        let steps = [listed(3), Step { when, ..get("api") }];
+        let acts = vec![(0, 0, 0), (300, 0, 1), (310, 0, 0), (600, 0, 1)];
+        let outcome = load(acts).steps(steps).against(forgetful().address);
+        let pages = 1;
+        assert_eq!(outcome.total.ok, pages + ok, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_page_is_served_to_a_forger_too_because_no_init_data_goes_with_it() {
+    let server = Rough::site(|_, head| {
+        let signed = head.to_ascii_lowercase().contains("authorization");
+        Manner::Answer(vec![answer(if signed { "401 Unauthorized" } else { "200 OK" }, "")])
+    });
+    let refused = vec![Fault::Stale, Fault::Tampered];
+    let faults = Faults { shares: [0.1; 3], stale_by: SECOND, refused, refused_with: vec![401] };
+    let load = load(vec![(0, 0, 0), (100, 0, 1)]).steps([listed(1), get("api")]);
+    let load = Load { init_data: Some(Place::Authorization), faults: Some((faults, Fault::Tampered)), ..load };
+    assert_eq!(load.against(server.address).total.ok, 2);
 }

@@ -9,7 +9,7 @@ use tokio_tungstenite::tungstenite::protocol::Message;
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 
 use super::*;
-use crate::scenario::{Conversation, Place, Sought};
+use crate::scenario::{Check, Conversation, Ended, Fault, Faults, Must, OnFailure, Place, Retry, Sought, When};
 
 /// What the server does with a message.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +101,7 @@ fn a_visits_acts_go_over_one_socket_and_others_over_their_own() {
 
 #[test]
 fn what_an_answer_holds_is_captured_for_the_next_act() {
-    let capture = BTreeMap::from([("token".to_owned(), "/token".to_owned())]);
+    let capture = BTreeMap::from([("token".to_owned(), InAnswer::Pointer("/token".to_owned()))]);
     let first = Step { capture, ..says("first", "hi", Some(Sought::Containing(text("token")))) };
     let mut second = says("second", "", Some(Sought::Containing(text(r#""said":"t""#))));
     let Does::Converse(conversation) = &mut second.does else { panic!("a conversation") };
@@ -153,4 +153,44 @@ fn a_socket_that_was_closed_between_two_acts_fails_the_second_and_the_third_open
     let steps = [says("join", "hi", None), says("ask", "well", None)];
     let outcome = load(vec![(0, 0, 0), (300, 0, 1), (600, 0, 1)]).steps(steps).against(address);
     assert_eq!((outcome.total.ok, outcome.failures()), (2, classes([("closed", 1)])));
+}
+
+#[test]
+fn what_does_not_hold_of_an_answer_fails_its_check() {
+    for (pointer, ok) in [("/token", 1), ("/news", 0)] {
+        let check = vec![Check { pointer: pointer.to_owned(), must: Must::Exist }];
+        let step = Step { check, ..says("join", "hi", Some(Sought::Containing(text("said")))) };
+        let outcome = apart([0]).steps([step]).against(serve(Then::Echo, None));
+        assert_eq!((outcome.total.ok, outcome.total.outcomes.check_failed), (ok, 1 - ok), "{pointer}");
+    }
+}
+
+#[test]
+fn what_failed_is_said_again_over_another_socket() {
+    let retry = OnFailure { retry: Some(Retry { times: 2, within: SECOND }), leave: false };
+    let step = Step { on_failure: retry, ..says("join", "hi", Some(Sought::Anything)) };
+    let outcome = apart([0]).steps([step]).against(serve(Then::Close, None));
+    // Three openings and three messages, one socket at a time.
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("closed", 1)]), 6));
+    assert_eq!(outcome.driven.open_peak, 1);
+}
+
+#[test]
+fn what_follows_may_depend_on_how_the_conversation_ended() {
+    for (then, ok, skipped) in [(Then::Echo, 2, 0), (Then::Close, 0, 1)] {
+        let when = Some(When { step: 0, ended: Ended::Ok(true) });
+        let steps = [says("join", "hi", Some(Sought::Anything)), Step { when, ..says("ask", "well", None) }];
+        let outcome = load(vec![(0, 0, 0), (50, 0, 1)]).steps(steps).against(serve(then, None));
+        assert_eq!((outcome.total.ok, outcome.total.outcomes.skipped), (ok, skipped), "{then:?}");
+    }
+}
+
+#[test]
+fn an_opening_that_must_be_refused_succeeds_when_it_is() {
+    let faults = || Faults { shares: [0.1; 3], stale_by: SECOND, refused: vec![Fault::Stale], refused_with: vec![401] };
+    for (header, ok) in [(Some("x-nobody-sends-this"), 1), (None, 0)] {
+        let load = apart([0]).steps([says("join", "hi", None)]);
+        let load = Load { init_data: Some(Place::Authorization), faults: Some((faults(), Fault::Stale)), ..load };
+        assert_eq!(load.against(serve(Then::Nothing, header)).total.ok, ok, "{header:?}");
+    }
 }

@@ -20,6 +20,19 @@ export function connect({ root, token, onText, onPress }) {
     call: (method, params = {}) => bot.telegram.callApi(method, params),
     start: () => new Promise((started, failed) => bot.launch(started).catch(failed)),
     stop: () => bot.stop(),
+    // It makes its address https whatever it is told, and serves that itself when it has a key.
+    launch: ({ port, path, secret: secretToken, cert, key }) =>
+      bot.launch({
+        webhook: {
+          domain: `127.0.0.1:${port}`,
+          port,
+          host: '127.0.0.1',
+          path,
+          secretToken,
+          tlsOptions: { cert, key },
+          certificate: { source: cert },
+        },
+      }),
     hook: (path, secretToken) => bot.webhookCallback(path, { secretToken }),
     file: (source, filename) => ({ source, filename }),
     async download(file_id) {

@@ -1,13 +1,15 @@
 """aiogram: the session's `TelegramAPIServer.from_base` names the server."""
 
 import asyncio
+import os
+import ssl
 from contextlib import asynccontextmanager
 
 from aiogram import Bot, Dispatcher
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import TelegramAPIError, TelegramBadRequest, TelegramRetryAfter
-from aiogram.types import BufferedInputFile, InlineKeyboardButton, InlineKeyboardMarkup, InputMediaPhoto
+from aiogram.types import BufferedInputFile, FSInputFile, InlineKeyboardButton, InlineKeyboardMarkup, InputMediaPhoto
 from aiogram.webhook.aiohttp_server import SimpleRequestHandler
 from aiohttp import web
 from report import Refusal
@@ -15,7 +17,11 @@ from report import Refusal
 
 class Client:
     def __init__(self, root, token, on_text=None, on_press=None):
-        self.bot = Bot(token, AiohttpSession(api=TelegramAPIServer.from_base(root)))
+        session = AiohttpSession(api=TelegramAPIServer.from_base(root))
+        if authority := os.environ.get("SSL_CERT_FILE"):
+            # It trusts certifi's roots whatever the environment says; this is the way in that it leaves.
+            session._connector_init["ssl"] = ssl.create_default_context(cafile=authority)
+        self.bot = Bot(token, session)
         self.dispatcher = Dispatcher()
 
         @self.dispatcher.message()
@@ -43,15 +49,19 @@ class Client:
         await self.polling
 
     @asynccontextmanager
-    async def webhook(self, path, secret):
+    async def webhook(self, path, secret, certificates=None):
         app = web.Application()
         SimpleRequestHandler(self.dispatcher, self.bot, secret_token=secret).register(app, f"/{path}")
         runner = web.AppRunner(app)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        secured = certificates and ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        if secured:
+            secured.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=secured)
         await site.start()
-        url = f"http://127.0.0.1:{runner.addresses[0][1]}/{path}"
-        await self.bot.set_webhook(url, secret_token=secret)
+        url = f"{'https' if secured else 'http'}://127.0.0.1:{runner.addresses[0][1]}/{path}"
+        uploaded = FSInputFile(certificates / "cert.pem") if secured else None
+        await self.bot.set_webhook(url, certificate=uploaded, secret_token=secret)
         yield url
         await runner.cleanup()
 

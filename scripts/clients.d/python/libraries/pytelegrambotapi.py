@@ -35,13 +35,16 @@ class Client:
         await asyncio.to_thread(self.polling.join)
 
     @asynccontextmanager
-    async def webhook(self, path, secret):
+    async def webhook(self, path, secret, certificates=None):
         port = free_port()
-        # It serves until the process ends.
         serve = partial(self.bot.run_webhooks, port=port, url_path=path, secret_token=secret)
+        if certificates is not None:
+            pair = {"certificate": certificates / "cert.pem", "certificate_key": certificates / "key.pem"}
+            serve = partial(serve, **{name: str(file) for name, file in pair.items()})
+        # It serves until the process ends.
         Thread(target=serve, daemon=True).start()
         await listening(port)
-        yield f"http://127.0.0.1:{port}/{path}/"
+        yield f"{'http' if certificates is None else 'https'}://127.0.0.1:{port}/{path}/"
 
     @staticmethod
     def keyboard(text, data):

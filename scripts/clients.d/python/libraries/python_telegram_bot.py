@@ -1,6 +1,7 @@
 """python-telegram-bot: `base_url` and `base_file_url` of the builder name the server."""
 
 from contextlib import asynccontextmanager
+from functools import partial
 from socket import create_server
 
 from report import Refusal
@@ -35,10 +36,16 @@ class Client:
         await self.app.updater.stop()
 
     @asynccontextmanager
-    async def webhook(self, path, secret):
+    async def webhook(self, path, secret, certificates=None):
         port = free_port()
-        url = f"http://127.0.0.1:{port}/{path}"
-        await self.app.updater.start_webhook("127.0.0.1", port, path, secret_token=secret, webhook_url=url)
+        start = partial(self.app.updater.start_webhook, "127.0.0.1", port, path, secret_token=secret)
+        if certificates is None:
+            url = f"http://127.0.0.1:{port}/{path}"
+            await start(webhook_url=url)
+        else:
+            # Without an address of its own it makes one, which is https when there is a certificate.
+            url = f"https://127.0.0.1:{port}/{path}"
+            await start(cert=certificates / "cert.pem", key=certificates / "key.pem")
         yield url
         await self.app.updater.stop()
 

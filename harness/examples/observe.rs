@@ -1,0 +1,104 @@
+//! Observes a system for a while, with nothing else going on, and says what it saw and what seeing it cost the rig.
+//!
+//! usage: `observe RIG SECONDS COMMAND...`, where RIG is the `floodrig` binary, which keeps the system. The command
+//! finds its port in PORT. One line of JSON: the stalls, from inside and from outside, and the observer's own CPU time.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use floodrig::exchange::Speech;
+use floodrig::keeper::Program;
+use floodrig::scenario::{Cores, Ready};
+use floodrig::system::{Launch, System, Watch, cores, port};
+use floodrig::vitals::{Folder, Observer, Subject};
+use floodrig_reports::recording::{Observations, Row, Stall};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Rows that may wait: they are taken once a second, and there are some ten a second.
+const ROWS: usize = 1000;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [rig, seconds, command @ ..] = words.as_slice() else { panic!("usage: observe RIG SECONDS COMMAND...") };
+    let line = observe(rig, Duration::from_secs(seconds.parse().expect("a number of seconds")), command);
+    writeln!(std::io::stdout(), "{line}").expect("standard output is open");
+}
+
+#[expect(clippy::disallowed_methods, reason = "an example stands in for `run`, which reads the epoch")]
+fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value {
+    let folder = Arc::new(Folder::create().expect("a folder in memory"));
+    let launch = launch(rig, command, &folder);
+    let (to_rows, rows) = sync_channel(ROWS);
+    let epoch = Instant::now();
+    let watch = Watch { epoch, rows: to_rows.clone(), in_flight: Arc::new(AtomicU64::new(0)) };
+    let system = System::start(&launch, watch, &AtomicBool::new(false), &mut |_| {}).expect("the system is ready");
+    let before = own_cpu();
+    let observer = Observer::start(subject(&system, &launch, folder), epoch, to_rows);
+    let mut observations = Observations::default();
+    observer.describe(&mut observations);
+    let mut inside = Vec::new();
+    while epoch.elapsed() < length {
+        std::thread::sleep(Duration::from_secs(1));
+        inside.extend(stalls(&rows));
+    }
+    let outside = observer.finish().stalls;
+    let cpu = own_cpu().saturating_sub(before);
+    inside.extend(stalls(&rows));
+    system.stop(launch.stop_within);
+    serde_json::json!({
+        "observations": observations,
+        "seconds": length.as_secs(),
+        "inside": inside,
+        "outside": outside,
+        "cpu_us_per_second": cpu.as_micros() as f64 / length.as_secs_f64(),
+    })
+}
+
+fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
+    let machine = cores::machine().expect("the machine has cores");
+    let port = port::choose(None).expect("a free port");
+    let mut env = BTreeMap::from([("PORT".to_owned(), port.to_string())]);
+    folder.put_into(&mut env);
+    Launch {
+        program: Program(PathBuf::from(rig)),
+        dir: PathBuf::from("."),
+        command: command.to_vec(),
+        env,
+        port,
+        cores: cores::split(&Cores::Count(1), &machine).expect("a core for the system"),
+        open_files: None,
+        speech: Speech::default(),
+        remove: Some(folder.root().to_owned()),
+        ready: Ready::Accepts,
+        stub: None,
+        ready_within: Duration::from_secs(30),
+        stop_within: Duration::from_secs(1),
+    }
+}
+
+fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
+    Subject {
+        root: system.root(),
+        port: launch.port,
+        listens: true,
+        path: Some("/".to_owned()),
+        system_cores: launch.cores.system.clone(),
+        rig_cores: launch.cores.rig.clone(),
+        stub_threads: Vec::new(),
+        heartbeat: Ok(folder),
+    }
+}
+
+fn stalls(rows: &Receiver<Row>) -> Vec<Stall> {
+    rows.try_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None }).collect()
+}
+
+fn own_cpu() -> Duration {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+}

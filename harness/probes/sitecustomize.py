@@ -1,0 +1,238 @@
+"""The heartbeat of a Python process: its own asyncio loop writes, every 20 ms, when it was last here.
+
+The rig puts this file on PYTHONPATH and reads the page; the process notices nothing. It prints nothing, keeps no loop
+alive, and whatever goes wrong in it is kept from the program: then there is no page, which the rig reports. One page a
+process, named by its id; a forked child gets its own. Any loop that asyncio knows of is watched, uvloop's too. A
+`sitecustomize` that was there before runs as if this one were not. The layout is told in
+harness/src/vitals/heartbeat/page.rs, and both ends must change together.
+"""
+
+
+def _probe(folder):
+    import mmap
+    import os
+    import struct
+    import sys
+    from _thread import get_ident, get_native_id
+    from time import monotonic_ns
+
+    tick = 0.020
+    # A gap this long between two beats is kept: 50 ms beyond the middle of a tick.
+    kept_ns = 60_000_000
+    ring = 16
+    # Seconds after a beat from which on the loop is taken to stall.
+    stack_after = 0.2
+    head, gap = struct.Struct("=8sQIIQQQQQQQQQ"), struct.Struct("=QQQQ")
+    hello, beating, calm = 1, 2, 3
+    magic = b"FHEART01"
+
+    class Page:
+        """The page of this process: mapped, since a program that becomes a daemon closes files it does not know."""
+
+        def __init__(self):
+            self.pid = os.getpid()
+            file = os.open(f"{folder}/{self.pid}", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                # Room taken now cannot turn out to be missing at a write, which would be a signal.
+                os.posix_fallocate(file, 0, mmap.PAGESIZE)
+                self.map = mmap.mmap(file, mmap.PAGESIZE)
+            finally:
+                os.close(file)
+            self.beats = self.gaps = self.run = self.wait = 0
+            self.state, self.thread, self.scheduled = hello, get_native_id(), None
+            self.at = monotonic_ns()
+            self.write()
+
+        def write(self):
+            self.beats += 1
+            words = (self.beats, self.pid, self.state, int(tick * 1e9), self.at, self.run, self.wait, self.gaps)
+            self.map[: head.size] = head.pack(magic, *words, self.thread, 0, 0, self.beats)
+
+        def begin(self):
+            """A loop runs, in this thread."""
+            self.thread = get_native_id()
+            self.end_watch()
+            try:
+                # Nanoseconds that this thread has run, and has waited for a processor.
+                self.scheduled = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                pass
+            self.at = monotonic_ns()
+            self.read_scheduled()
+            self.state = beating
+            self.write()
+
+        def read_scheduled(self):
+            if self.scheduled is not None:
+                run, wait = os.pread(self.scheduled, 96, 0).split()[:2]
+                self.run, self.wait = int(run), int(wait)
+
+        def tick(self):
+            since, run, wait = self.at, self.run, self.wait
+            self.at = monotonic_ns()
+            self.read_scheduled()
+            if self.at - since > kept_ns:
+                words = gap.pack(since, self.at, self.run - run, self.wait - wait)
+                place = head.size + self.gaps % ring * gap.size
+                self.map[place : place + gap.size] = words
+                self.gaps += 1
+            self.write()
+
+        def rest(self):
+            """The loop has ended: from now on silence is no stall."""
+            self.state = calm
+            self.write()
+            self.end_watch()
+
+        def end_watch(self):
+            if self.scheduled is not None:
+                os.close(self.scheduled)
+                self.scheduled = None
+
+    class Stacks:
+        """Where the threads are when no beat comes: written by a thread that needs no interpreter lock."""
+
+        def __init__(self, pid):
+            import faulthandler
+
+            self.faulthandler = faulthandler
+            self.file = os.open(f"{folder}/{pid}.stack", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self.inode = os.fstat(self.file).st_ino
+
+        def arm(self):
+            # A program that becomes a daemon may have closed the file and given its number to another.
+            if os.fstat(self.file).st_ino == self.inode:
+                self.faulthandler.dump_traceback_later(stack_after, file=self.file)
+
+        def disarm(self):
+            self.faulthandler.cancel_dump_traceback_later()
+
+    class Heart:
+        """Beats for the first loop that runs, and for the next once that has ended."""
+
+        def __init__(self):
+            self.page = Page()
+            self.loop = self.timer = self.thread = None
+            self.stacks = Stacks(self.page.pid) if os.environ.get("FLOODRIG_STACKS") else None
+
+        def disarm(self):
+            """Before a fork, whose child would wait for ever for a thread that it does not have."""
+            try:
+                if self.stacks is not None and self.loop is not None:
+                    self.stacks.disarm()
+            except Exception:
+                pass
+
+        def running(self, loop):
+            thread = get_ident()
+            if loop is not None and self.loop is None:
+                self.loop, self.thread = loop, thread
+                self.page.begin()
+                self.timer = loop.call_later(tick, self.beat)
+            elif loop is None and self.loop is not None and self.thread == thread:
+                self.disarm()
+                self.timer.cancel()
+                self.loop = self.timer = self.thread = None
+                self.page.rest()
+
+        def beat(self):
+            try:
+                loop = self.loop
+                if loop is not None:
+                    self.page.tick()
+                    self.timer = loop.call_later(tick, self.beat)
+                    if self.stacks is not None:
+                        self.stacks.arm()
+            except Exception:
+                pass
+
+        def forked(self):
+            try:
+                # The page and the loop are the parent's.
+                self.page.end_watch()
+                if self.timer is not None:
+                    self.timer.cancel()
+                self.__init__()
+            except Exception:
+                pass
+
+    heart = Heart()
+    os.register_at_fork(before=heart.disarm, after_in_child=heart.forked)
+
+    def attach(asyncio):
+        """uvloop takes the function from the package, asyncio's own loops from its module of events."""
+        tell = asyncio.events._set_running_loop
+
+        def _set_running_loop(loop):
+            tell(loop)
+            try:
+                heart.running(loop)
+            except Exception:
+                pass
+
+        asyncio.events._set_running_loop = asyncio._set_running_loop = _set_running_loop
+
+    class Finder:
+        """Waits for the program to import asyncio, which most programs never do."""
+
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name != "asyncio" or Finder not in sys.meta_path:
+                return None
+            sys.meta_path.remove(Finder)
+            found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+            spec = next((spec for spec in found if spec is not None), None)
+            if spec is None:
+                return None
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                try:
+                    attach(module)
+                except Exception:
+                    pass
+
+            try:
+                spec.loader.exec_module = exec_module
+            except Exception:
+                pass
+            return spec
+
+    if "asyncio" in sys.modules:
+        attach(sys.modules["asyncio"])
+    else:
+        sys.meta_path.insert(0, Finder)
+
+
+def _next():
+    """The `sitecustomize` that would have run without this one."""
+    import sys
+
+    import _frozen_importlib
+    import _frozen_importlib_external
+
+    own = __file__.rpartition("/")[0]
+    sys.path[:] = [folder for folder in sys.path if folder != own]
+    spec = _frozen_importlib_external.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None:
+        return
+    module = _frozen_importlib.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+def _start():
+    import os
+
+    folder = os.environ.get("FLOODRIG_HEARTBEAT")
+    if folder:
+        try:
+            _probe(folder)
+        except Exception:
+            # A probe must never be the reason why a program does not start.
+            pass
+
+
+_start()
+_next()

@@ -1,0 +1,129 @@
+//! Whether the server's own loop is seen, decided once before the load: it is the process that listens which counts.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::Folder;
+use super::process::Pulse;
+use crate::keeper::descendants;
+use crate::system::{Clock, port};
+
+/// How long a loop may take to beat once the system is ready: a tick, on a core that is busy.
+const BEATS_WITHIN: Duration = Duration::from_millis(500);
+/// How often that is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Whether the loop is seen, and whose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::vitals) enum Standing {
+    /// These beat; the words name those that do not.
+    Active(String),
+    /// None does, and why.
+    Inactive(String),
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Active(whose) => write!(to, "active: {whose}"),
+            Self::Inactive(why) => write!(to, "inactive: {why}"),
+        }
+    }
+}
+
+impl Standing {
+    /// Of the processes below `root` that listen on this port, or of all of them where none need listen.
+    pub(in crate::vitals) fn of(folder: &Folder, root: u32, port: Option<u16>, clock: Clock) -> Self {
+        let until = clock.now() + BEATS_WITHIN;
+        loop {
+            let pulses = pulses(folder, root, port);
+            let wait = pulses.iter().any(|pulse| matches!(pulse, Pulse::NotYet { .. }));
+            if !wait || clock.now() >= until {
+                return Self::from(&pulses);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn from(pulses: &[Pulse]) -> Self {
+        let beating: Vec<&str> = pulses.iter().filter_map(Pulse::beats).collect();
+        let silent: Vec<&str> = pulses.iter().filter_map(Pulse::why_silent).collect();
+        match (beating.is_empty(), silent.is_empty()) {
+            (true, true) => Self::Inactive("no process of the system is seen to listen".to_owned()),
+            (true, false) => Self::Inactive(silent.join("; ")),
+            (false, true) => Self::Active(beating.join(", ")),
+            (false, false) => Self::Active(format!("{}; not seen: {}", beating.join(", "), silent.join("; "))),
+        }
+    }
+
+    /// Whether stalls are seen from inside.
+    pub(in crate::vitals) fn is_active(&self) -> bool {
+        match self {
+            Self::Active(_) => true,
+            Self::Inactive(_) => false,
+        }
+    }
+}
+
+fn pulses(folder: &Folder, root: u32, port: Option<u16>) -> Vec<Pulse> {
+    let tree: Vec<u32> = descendants(root).iter().map(|process| process.pid).collect();
+    match port {
+        Some(port) => port::servers(&tree, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect(),
+        // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
+        None => beating_first(tree.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
+    }
+}
+
+/// Those that beat, if any does.
+fn beating_first(pulses: Vec<Pulse>) -> Vec<Pulse> {
+    let (beating, silent): (Vec<_>, Vec<_>) = pulses.into_iter().partition(|pulse| pulse.beats().is_some());
+    if beating.is_empty() { silent } else { beating }
+}
+
+impl Pulse {
+    fn beats(&self) -> Option<&str> {
+        match self {
+            Self::Beating { who } => Some(who),
+            Self::NotYet { .. } | Self::Silent { .. } => None,
+        }
+    }
+
+    fn why_silent(&self) -> Option<&str> {
+        match self {
+            Self::Beating { .. } => None,
+            Self::NotYet { why } | Self::Silent { why } => Some(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beating() -> Pulse {
+        Pulse::Beating { who: "pid 1 (node)".to_owned() }
+    }
+
+    fn silent() -> Pulse {
+        Pulse::Silent { why: "pid 2 (go) is not".to_owned() }
+    }
+
+    #[test]
+    fn one_loop_that_is_seen_makes_it_active_and_the_others_are_named() {
+        assert_eq!(Standing::from(&[beating()]).to_string(), "active: pid 1 (node)");
+        let both = Standing::from(&[beating(), silent()]).to_string();
+        assert_eq!(both, "active: pid 1 (node); not seen: pid 2 (go) is not");
+    }
+
+    #[test]
+    fn a_shell_around_a_bot_that_beats_is_not_named() {
+        assert_eq!(beating_first(vec![silent(), beating()]), [beating()]);
+        assert_eq!(beating_first(vec![silent()]), [silent()]);
+    }
+
+    #[test]
+    fn nothing_seen_is_inactive_with_the_reason() {
+        assert_eq!(Standing::from(&[silent()]).to_string(), "inactive: pid 2 (go) is not");
+        assert_eq!(Standing::from(&[]).to_string(), "inactive: no process of the system is seen to listen");
+    }
+}

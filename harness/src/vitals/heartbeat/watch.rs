@@ -1,0 +1,251 @@
+//! Reads the pages, ten times a second: stalls that have ended, and those under way.
+//!
+//! A page keeps every gap by itself, so a rig that was late misses none and adds nothing: only the age of a beat is
+//! the rig's to read, and its clock is read before the page. A stall began somewhere within a tick after the last
+//! beat; the middle is taken, which is wrong by 10 ms at most.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use floodrig_reports::recording::{Source, Stack, Stall, StallKind};
+use procfs::process::Process;
+
+use super::kind::{Time, kind};
+use super::page::{Gap, PAGE_BYTES, Page, State};
+use super::stack::frames;
+use super::throttle::Throttle;
+use crate::keeper::monotonic_ns;
+use crate::system::Clock;
+
+/// Since its last beat a loop is calm for this long; the probes keep every longer gap.
+const CALM_NS: u64 = 60_000_000;
+/// Pages watched at once; a system of more processes than this makes its point with the first ones.
+const WATCHED: usize = 256;
+
+/// Watches every page of a folder.
+#[derive(Debug)]
+pub(in crate::vitals) struct Watch {
+    pages: PathBuf,
+    clock: Clock,
+    /// What ended before this is no part of the observation.
+    from: Duration,
+    beating: BTreeMap<u32, Beating>,
+}
+
+/// What one look found.
+#[derive(Debug, Default)]
+pub(in crate::vitals) struct Look {
+    /// Stalls that have ended since the last look, by themselves or with their process.
+    pub(in crate::vitals) stalls: Vec<Stall>,
+    /// Where the loop was in one of them.
+    pub(in crate::vitals) stacks: Vec<Stack>,
+    /// The longest one under way.
+    pub(in crate::vitals) stalling: Option<Duration>,
+}
+
+impl Watch {
+    /// Of the pages in this folder, from now on.
+    pub(in crate::vitals) fn new(pages: PathBuf, clock: Clock) -> Self {
+        Self { pages, clock, from: clock.now(), beating: BTreeMap::new() }
+    }
+
+    /// Looks at every page.
+    pub(in crate::vitals) fn look(&mut self) -> Look {
+        self.meet();
+        let (clock, from, pages) = (self.clock, self.from, &self.pages);
+        let mut look = Look::default();
+        self.beating.retain(|pid, beating| {
+            let lives = beating.look(clock, &mut look);
+            if !lives {
+                // The number may come to another process, which then writes a page of its own.
+                drop(fs::remove_file(page_of(pages, *pid)));
+            }
+            lives
+        });
+        look.stalls.retain(|stall| Duration::from_micros(stall.from_us + stall.len_us) > from);
+        look
+    }
+
+    /// The last look; what is under way counts as far as it was seen.
+    pub(in crate::vitals) fn finish(mut self) -> Look {
+        let mut look = self.look();
+        let clock = self.clock;
+        for beating in self.beating.values_mut() {
+            beating.unended(clock, false, &mut look);
+        }
+        look
+    }
+
+    /// Opens the pages of processes that have come since.
+    fn meet(&mut self) {
+        let entries = fs::read_dir(&self.pages).into_iter().flatten().flatten();
+        for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+            if self.beating.len() < WATCHED && !self.beating.contains_key(&pid) {
+                self.beating.extend(Beating::meet(&self.pages, pid).map(|beating| (pid, beating)));
+            }
+        }
+    }
+}
+
+fn page_of(pages: &Path, pid: u32) -> PathBuf {
+    pages.join(pid.to_string())
+}
+
+/// One process and its open page, which stays readable when both are gone.
+#[derive(Debug)]
+struct Beating {
+    pid: u32,
+    page: File,
+    process: Process,
+    stacks: PathBuf,
+    stacks_read: usize,
+    gaps_seen: u64,
+    throttle: Option<Throttle>,
+    /// When the loop was last calm.
+    throttled_before: Duration,
+    under_way: Option<UnderWay>,
+}
+
+/// A stall that was seen while its process lived.
+#[derive(Debug, Clone, Copy)]
+struct UnderWay {
+    gap: Gap,
+    tick_ns: u64,
+    stopped: bool,
+    throttled: Duration,
+}
+
+impl Beating {
+    fn meet(pages: &Path, pid: u32) -> Option<Self> {
+        let page = File::open(page_of(pages, pid)).ok()?;
+        let process = Process::new(pid as i32).ok()?;
+        let stacks = pages.join(format!("{pid}.stack"));
+        let throttle = Throttle::of(&process);
+        let throttled_before = throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
+        Some(Self {
+            pid,
+            page,
+            process,
+            stacks,
+            stacks_read: 0,
+            gaps_seen: 0,
+            throttle,
+            throttled_before,
+            under_way: None,
+        })
+    }
+
+    /// False once the process has ended.
+    fn look(&mut self, clock: Clock, to: &mut Look) -> bool {
+        let now_ns = monotonic_ns();
+        let Some(page) = self.read() else { return self.lives() };
+        let throttled = self.throttled();
+        for gap in page.gaps_since(self.gaps_seen) {
+            let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
+            let stopped = seen.is_some_and(|seen| seen.stopped);
+            let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped, throttled };
+            self.tell(stall(clock, self.pid, &ended, false), to);
+        }
+        self.gaps_seen = page.gaps_kept;
+        let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS;
+        match (page.state, late) {
+            (State::Beating, true) => return self.late(&page, now_ns, clock, to),
+            (State::Beating, false) => {
+                self.under_way = None;
+                self.throttled_before += throttled;
+            }
+            (State::Hello | State::Ended, _) => {
+                self.under_way = None;
+                return self.lives();
+            }
+        }
+        true
+    }
+
+    fn read(&self) -> Option<Page> {
+        let mut bytes = [0; PAGE_BYTES];
+        // A page is caught in the middle of a write once in a long while, and then the next try succeeds.
+        (0..3).find_map(|_| {
+            let read = self.page.read_at(&mut bytes, 0).ok()?;
+            Page::parse(&bytes[..read])
+        })
+    }
+
+    /// The loop has not been there for a while: it stalls, or it is gone.
+    fn late(&mut self, page: &Page, now_ns: u64, clock: Clock, to: &mut Look) -> bool {
+        let Some(state) = self.state() else {
+            self.unended(clock, true, to);
+            return false;
+        };
+        let (run_ns, wait_ns) = self.scheduled(page.thread).unwrap_or((page.run_ns, page.wait_ns));
+        let gap = Gap {
+            from_ns: page.beat_ns,
+            to_ns: now_ns,
+            run_ns: run_ns.saturating_sub(page.run_ns),
+            wait_ns: wait_ns.saturating_sub(page.wait_ns),
+        };
+        let stopped = matches!(state, 'T' | 't') || self.under_way.is_some_and(|seen| seen.stopped);
+        self.under_way = Some(UnderWay { gap, tick_ns: page.tick_ns, stopped, throttled: self.throttled() });
+        let so_far = Duration::from_nanos(now_ns.saturating_sub(page.beat_ns + page.tick_ns / 2));
+        to.stalling = to.stalling.max(Some(so_far));
+        true
+    }
+
+    fn unended(&mut self, clock: Clock, died: bool, to: &mut Look) {
+        if let Some(seen) = self.under_way {
+            self.tell(stall(clock, self.pid, &seen, died), to);
+        }
+    }
+
+    /// A stall, and where it was if that has been written down.
+    fn tell(&mut self, stall: Stall, to: &mut Look) {
+        to.stalls.push(stall);
+        let Ok(dump) = fs::read(&self.stacks) else { return };
+        let new = String::from_utf8_lossy(dump.get(self.stacks_read..).unwrap_or_default()).into_owned();
+        self.stacks_read = dump.len();
+        let frames = frames(&new);
+        if !frames.is_empty() {
+            to.stacks.push(Stack { at_us: stall.from_us, pid: self.pid, frames });
+        }
+    }
+
+    /// By its quota, since its loop was last calm.
+    fn throttled(&self) -> Duration {
+        let so_far = self.throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
+        so_far.saturating_sub(self.throttled_before)
+    }
+
+    fn lives(&self) -> bool {
+        self.state().is_some()
+    }
+
+    /// The letter of `proc_pid_stat(5)`; nothing when the process has ended.
+    fn state(&self) -> Option<char> {
+        self.process.stat().ok().map(|stat| stat.state).filter(|state| !matches!(state, 'Z' | 'X'))
+    }
+
+    /// The time that the thread has run, and has waited for a processor.
+    fn scheduled(&self, thread: u32) -> Option<(u64, u64)> {
+        let all = self.process.task_from_tid(thread as i32).ok()?.schedstat().ok()?;
+        Some((all.sum_exec_runtime, all.run_delay))
+    }
+}
+
+fn stall(clock: Clock, pid: u32, seen: &UnderWay, died: bool) -> Stall {
+    let Gap { from_ns, to_ns, run_ns, wait_ns } = seen.gap;
+    let from = clock.of_monotonic_ns(from_ns + seen.tick_ns / 2);
+    let len = clock.of_monotonic_ns(to_ns).saturating_sub(from);
+    let throttled_ns = seen.throttled.as_nanos() as u64;
+    let time = Time { all_ns: to_ns.saturating_sub(from_ns), run_ns, wait_ns, throttled_ns };
+    Stall {
+        from_us: from.as_micros() as u64,
+        len_us: len.as_micros() as u64,
+        source: Source::Inside,
+        kind: if seen.stopped { Some(StallKind::Stopped) } else { kind(time) },
+        pid: Some(pid),
+        died,
+    }
+}

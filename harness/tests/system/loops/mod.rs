@@ -1,0 +1,246 @@
+//! Systems with an event loop, in Node and in Python, which stall when a test asks them to, past the rig.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use floodrig::system::{Clock, System};
+use floodrig::vitals::{Folder, Observer, Subject};
+use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
+
+use crate::support::{LONG, Run, shell, until};
+
+/// What runs the small server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Node,
+    Python,
+}
+
+impl Language {
+    pub(crate) const BOTH: [Self; 2] = [Self::Node, Self::Python];
+
+    pub(crate) fn program(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Python => "python3",
+        }
+    }
+
+    pub(crate) fn server(self) -> String {
+        let name = match self {
+            Self::Node => "server.cjs",
+            Self::Python => "server.py",
+        };
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/loops").join(name).display().to_string()
+    }
+
+    /// Those that this machine has. One that is missing is said, and is a failure where all must be there.
+    #[expect(clippy::print_stdout, reason = "what is left out is seen")]
+    #[expect(clippy::disallowed_methods, reason = "continuous integration says by `CI` that nothing may be missing")]
+    pub(crate) fn here() -> Vec<Self> {
+        let is_here = |language: &Self| {
+            let found = Command::new(language.program()).arg("--version").stdout(Stdio::null()).status().is_ok();
+            assert!(found || std::env::var_os("CI").is_none(), "{} must be here", language.program());
+            if !found {
+                println!("left out: {} is not here", language.program());
+            }
+            found
+        };
+        Self::BOTH.into_iter().filter(is_here).collect()
+    }
+}
+
+/// A running system, observed.
+pub(crate) struct Loop {
+    pub(crate) run: Run,
+    pub(crate) system: System,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) observations: Observations,
+    port: u16,
+    observer: Observer,
+}
+
+/// Whether the loop's own word is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Inside,
+    Stacks,
+    OutsideOnly,
+}
+
+impl Loop {
+    pub(crate) fn start(language: Language, look: Look) -> Self {
+        Self::of(&format!("exec {} {}", language.program(), language.server()), &[], look)
+    }
+
+    /// Of this shell script, with these variables set before the probes are put in.
+    pub(crate) fn of(script: &str, env: &[(&str, &str)], look: Look) -> Self {
+        let run = Run::new();
+        let folder = Folder::create().unwrap();
+        let folder = Arc::new(if look == Look::Stacks { folder.with_stacks() } else { folder });
+        let mut launch = shell(script);
+        launch.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        put_in(&mut launch.env, &launch.port.to_string(), &folder);
+        launch.remove = Some(folder.root().to_owned());
+        let system = System::start(&launch, run.watch(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+        let observer = observe(&run, &system, launch.port, &folder, look);
+        let mut observations = Observations::default();
+        observer.describe(&mut observations);
+        Self { run, system, folder, observations, port: launch.port, observer }
+    }
+
+    /// With another observer, after something has been done to the system's process.
+    pub(crate) fn observed_again(self, done: impl FnOnce(u32)) -> Self {
+        let Self { run, system, folder, observations, port, observer } = self;
+        observer.finish();
+        done(system.pid());
+        run.rows.try_iter().for_each(drop);
+        let observer = observe(&run, &system, port, &folder, Look::Inside);
+        Self { run, system, folder, observations, port, observer }
+    }
+
+    /// Orders a stall and returns what the server says it did.
+    pub(crate) fn stall(&self, kind: StallKind, ms: u64) -> Done {
+        let kind = if kind == StallKind::Blocked { "blocked" } else { "computing" };
+        let answer = request(self.port, &format!("/stall?ms={ms}&kind={kind}"));
+        let words: Vec<u64> = answer.split(' ').map(|word| word.parse().unwrap()).collect();
+        let [from_ns, to_ns, cpu_ns] = words[..] else { panic!("{answer}") };
+        let clock = Clock::new(self.run.epoch);
+        let (from, to) = (clock.of_monotonic_ns(from_ns), clock.of_monotonic_ns(to_ns));
+        Done { from, len: to.saturating_sub(from), cpu: Duration::from_nanos(cpu_ns) }
+    }
+
+    /// Orders a stall that nobody waits for.
+    pub(crate) fn stall_alone(&self, ms: u64) {
+        let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
+        write!(to, "POST /stall?ms={ms}&kind=computing HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        std::thread::spawn(move || to.read(&mut [0; 64]));
+    }
+
+    /// The next stall that is recorded, with the process that it belongs to.
+    pub(crate) fn next_stall(&self) -> Stall {
+        loop {
+            if let Row::Stall(stall) = self.run.rows.recv_timeout(LONG).unwrap() {
+                return stall;
+            }
+        }
+    }
+
+    pub(crate) fn next_stack(&self) -> Stack {
+        loop {
+            if let Row::Stack(stack) = self.run.rows.recv_timeout(LONG).unwrap() {
+                return stack;
+            }
+        }
+    }
+
+    pub(crate) fn next_vital(&self) -> Vital {
+        loop {
+            if let Row::Vital(vital) = self.run.rows.recv_timeout(LONG).unwrap() {
+                return vital;
+            }
+        }
+    }
+
+    pub(crate) fn under_way(&self) {
+        until("the stall under way", || (self.next_vital().stalling_us? > 300_000).then_some(()));
+    }
+
+    /// Requests from four connections, each as fast as it is answered.
+    pub(crate) fn load(&self) -> Load {
+        let stop = Arc::new(AtomicBool::new(false));
+        let one = || {
+            let (stop, port) = (Arc::clone(&stop), self.port);
+            std::thread::spawn(move || {
+                let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    to.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+                    assert!(to.read(&mut [0; 1024]).unwrap() > 0);
+                }
+            })
+        };
+        let threads = (0..4).map(|_| one()).collect();
+        Load { stop, threads }
+    }
+
+    /// Ends it all: every stall not yet taken, from inside, and then from outside.
+    pub(crate) fn end(self) -> (Vec<Stall>, Vec<Stall>) {
+        let outside = self.observer.finish().stalls;
+        self.system.stop(LONG);
+        let inside =
+            self.run.rows.try_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None });
+        (inside.collect(), outside)
+    }
+}
+
+/// What a server says it did.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Done {
+    pub(crate) from: Duration,
+    pub(crate) len: Duration,
+    pub(crate) cpu: Duration,
+}
+
+impl Done {
+    /// How far a stall is from this, at its start and in its length.
+    pub(crate) fn off(&self, stall: &Stall) -> Duration {
+        let (from, len) = (Duration::from_micros(stall.from_us), Duration::from_micros(stall.len_us));
+        from.abs_diff(self.from).max(len.abs_diff(self.len))
+    }
+}
+
+/// A load under way.
+pub(crate) struct Load {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    pub(crate) fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
+    env.insert("PORT".to_owned(), port.to_owned());
+    folder.put_into(env);
+}
+
+fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Observer {
+    let cores = floodrig::system::cores::machine().unwrap();
+    let subject = Subject {
+        root: system.root(),
+        port,
+        listens: true,
+        path: Some("/".to_owned()),
+        system_cores: cores.clone(),
+        rig_cores: cores,
+        stub_threads: Vec::new(),
+        heartbeat: match look {
+            Look::Inside | Look::Stacks => Ok(Arc::clone(folder)),
+            Look::OutsideOnly => Err("not asked for".to_owned()),
+        },
+    };
+    Observer::start(subject, run.epoch, run.to_rows())
+}
+
+fn request(port: u16, path: &str) -> String {
+    let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    write!(to, "POST {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    while !answer.contains("\r\n\r\n") || answer.ends_with("\r\n\r\n") {
+        let mut bytes = [0; 1024];
+        let read = to.read(&mut bytes).unwrap();
+        assert!(read > 0, "{answer}");
+        answer.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
