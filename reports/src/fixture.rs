@@ -44,6 +44,8 @@ pub(crate) fn header() -> Header {
         repeat_with: "floodrig run scenarios/rollover.toml --variant after --seed 7".to_owned(),
         ready_after_ms: Some(120),
         calibration: None,
+        shard: None,
+        parts: Vec::new(),
     }
 }
 
@@ -75,6 +77,7 @@ fn observations() -> Observations {
         cgroup: inactive(),
         outbound: inactive(),
         deliveries: active(),
+        calls: active(),
     }
 }
 

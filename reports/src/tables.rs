@@ -182,6 +182,9 @@ fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
 
 pub(crate) fn telegram(summary: &Summary) -> Table {
     let telegram = &summary.telegram;
+    if telegram.uncounted {
+        return Table::of_values("Telegram", &[]);
+    }
     let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
     let mut values = vec![
         ("calls", of_which(telegram.calls, telegram.accepted)),

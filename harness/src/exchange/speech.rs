@@ -24,7 +24,7 @@ impl Speech {
     }
 
     /// Whether it is under TLS.
-    pub(super) fn is_secure(&self) -> bool {
+    pub(crate) fn is_secure(&self) -> bool {
         self.tls.is_some()
     }
 }

@@ -84,6 +84,7 @@ fn system() -> System {
         dir: PathBuf::new(),
         build: None,
         command: Vec::new(),
+        attach: None,
         cores: Cores::Count(1),
         env: BTreeMap::new(),
         port: None,

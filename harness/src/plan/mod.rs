@@ -12,6 +12,7 @@ mod marker;
 mod names;
 mod networks;
 mod openings;
+mod part;
 mod think;
 mod visits;
 mod walk;

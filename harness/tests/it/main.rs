@@ -11,4 +11,6 @@ mod journeys;
 mod lifecycle;
 mod outcome;
 mod rig;
+mod shards;
 mod stub;
+mod system;

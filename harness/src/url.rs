@@ -1,4 +1,4 @@
-//! The URL that a bench is pointed at: `http[s]://host[:port][/path][?query]`, and nothing beyond this machine by accident.
+//! The URL that the rig is pointed at: `http[s]://host[:port][/path][?query]`, and nothing beyond this machine by accident.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
@@ -6,18 +6,18 @@ use crate::drive::Target;
 
 /// Where requests go, and for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Url {
+pub(crate) struct Url {
     /// Host and port as they stand in the URL.
     authority: String,
     /// Whether it is spoken to under TLS.
-    pub(super) is_secure: bool,
+    pub(crate) is_secure: bool,
     /// Path and query.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 impl Url {
     /// Reads it, or says what is wrong.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let secure = text.strip_prefix("https://");
         let rest = secure.or_else(|| text.strip_prefix("http://"));
         let rest = rest.ok_or("a URL begins with http:// or https://, such as http://127.0.0.1:8080/")?;
@@ -35,7 +35,7 @@ impl Url {
     }
 
     /// The address it stands for; one beyond this machine only where that is allowed.
-    pub(super) fn target(&self, any_host: bool) -> Result<Target, String> {
+    pub(crate) fn target(&self, any_host: bool) -> Result<Target, String> {
         let with_port = if self.has_port() {
             self.authority.clone()
         } else {
@@ -51,7 +51,7 @@ impl Url {
     }
 
     /// The host alone, as its certificate names it.
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         let end = if self.has_port() { self.authority.rfind(':') } else { None };
         self.authority[..end.unwrap_or(self.authority.len())].trim_matches(['[', ']'])
     }
