@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
+use floodrig::exchange::Speech;
 use floodrig::keeper::{Program, Tree};
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{Launch, System, Watch, cores, port};
@@ -75,6 +76,7 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
         open_files_at_most: None,
         limits: floodrig::system::Limits::default(),
         scratch: None,
+        speech: Speech::default(),
         remove: Some(folder.root().to_owned()),
         ready: Ready::Accepts,
         stub: None,
@@ -90,7 +92,7 @@ fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, launch.port))),
         neighbours: std::collections::BTreeMap::new(),
         services: Vec::new(),
-        path: "/".to_owned(),
+        path: Ok("/".to_owned()),
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),
         stub_threads: Vec::new(),

@@ -1,4 +1,4 @@
-//! The URL that the rig is pointed at: `http://host[:port][/path][?query]`, and nothing beyond this machine by accident.
+//! The URL that the rig is pointed at: `http[s]://host[:port][/path][?query]`, and nothing beyond this machine by accident.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
@@ -9,6 +9,8 @@ use crate::drive::Target;
 pub(crate) struct Url {
     /// Host and port as they stand in the URL.
     authority: String,
+    /// Whether it is spoken to under TLS.
+    pub(crate) is_secure: bool,
     /// Path and query.
     pub(crate) path: String,
 }
@@ -16,10 +18,9 @@ pub(crate) struct Url {
 impl Url {
     /// Reads it, or says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if text.starts_with("https://") {
-            return Err("https is not spoken here: the rig speaks plain HTTP/1.1".to_owned());
-        }
-        let rest = text.strip_prefix("http://").ok_or("a URL begins with http://, such as http://127.0.0.1:8080/")?;
+        let secure = text.strip_prefix("https://");
+        let rest = secure.or_else(|| text.strip_prefix("http://"));
+        let rest = rest.ok_or("a URL begins with http:// or https://, such as http://127.0.0.1:8080/")?;
         let rest = rest.split('#').next().unwrap_or_default();
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -30,12 +31,16 @@ impl Url {
             return Err(format!("the path holds {bad:?}, which has to be percent-encoded"));
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
-        Ok(Self { authority: authority.to_owned(), path: format!("{slash}{path}") })
+        Ok(Self { authority: authority.to_owned(), is_secure: secure.is_some(), path: format!("{slash}{path}") })
     }
 
     /// The address it stands for; one beyond this machine only where that is allowed.
     pub(crate) fn target(&self, any_host: bool) -> Result<Target, String> {
-        let with_port = if self.has_port() { self.authority.clone() } else { format!("{}:80", self.authority) };
+        let with_port = if self.has_port() {
+            self.authority.clone()
+        } else {
+            format!("{}:{}", self.authority, if self.is_secure { 443 } else { 80 })
+        };
         let found =
             with_port.to_socket_addrs().map_err(|cause| format!("no address of {}: {cause}", self.authority))?;
         let mut addresses: Vec<SocketAddr> = found.filter(|address| any_host || address.ip().is_loopback()).collect();
@@ -43,6 +48,12 @@ impl Url {
         let beyond = || format!("{} is beyond this machine; --allow-host lets it be", self.authority);
         let address = addresses.first().copied().ok_or_else(beyond)?;
         Ok(Target { address, host: self.authority.clone() })
+    }
+
+    /// The host alone, as its certificate names it.
+    pub(crate) fn host(&self) -> &str {
+        let end = if self.has_port() { self.authority.rfind(':') } else { None };
+        self.authority[..end.unwrap_or(self.authority.len())].trim_matches(['[', ']'])
     }
 
     /// A colon inside the brackets of an IPv6 address is none of a port.
@@ -67,8 +78,22 @@ mod tests {
             ("http://127.0.0.9/a/b?c=d#e", "127.0.0.9:80", "/a/b?c=d"),
             ("http://[::1]:81?q", "[::1]:81", "/?q"),
             ("http://[::1]/", "[::1]:80", "/"),
+            ("https://127.0.0.1/a", "127.0.0.1:443", "/a"),
+            ("https://127.0.0.1:8443", "127.0.0.1:8443", "/"),
         ] {
             assert_eq!(read(text), Ok((address.to_owned(), path.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_host_is_what_a_certificate_bears() {
+        for (text, host) in [
+            ("https://localhost", "localhost"),
+            ("https://localhost:1/x", "localhost"),
+            ("https://[::1]:1/", "::1"),
+            ("https://[::1]/", "::1"),
+        ] {
+            assert_eq!(Url::parse(text).unwrap().host(), host);
         }
     }
 
@@ -76,7 +101,7 @@ mod tests {
     fn what_is_no_url_is_said() {
         for (text, says) in [
             ("localhost:80", "begins with http://"),
-            ("https://127.0.0.1/", "plain HTTP/1.1"),
+            ("ftp://127.0.0.1/", "begins with http://"),
             ("http:///x", "names a host"),
             ("http://me@127.0.0.1/", "names a host"),
             ("http://127.0.0.1/a b", "percent-encoded"),

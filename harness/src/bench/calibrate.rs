@@ -37,7 +37,8 @@ pub fn calibrate(cores: &CoreSets, each: Duration, stop: &Stop) -> Result<Calibr
     let null = Null::start(&cores.system)?;
     let measure = |load| {
         let target = Target { address: null.address, host: null.address.to_string() };
-        let order = Order { target, path: "/".to_owned(), load, length: each, timeout: Duration::from_secs(1) };
+        let (path, timeout) = ("/".to_owned(), Duration::from_secs(1));
+        let order = Order { target, path, tls: None, http2: false, load, length: each, timeout };
         let cores = Cores { system: cores.system.clone(), rig: cores.rig.clone(), shared: cores.shared(), note: None };
         let place = Place { cores, apart: vec![null.thread_id] };
         let rows = bench(&order, place, stop, &mut |_: News<'_>| {})?;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Row, Seal, Versions};
 
 pub use self::calibrate::{SIZES, Sizes, calibrate};
-pub use self::order::{Load, Order};
+pub use self::order::{Load, Order, Trust};
 
 use self::gather::{Gathered, Gathering};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};

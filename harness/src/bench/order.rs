@@ -1,6 +1,6 @@
 //! What a bench is asked to do, as a scenario and a pace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::drive::{Pace, Target};
@@ -16,6 +16,10 @@ pub struct Order {
     pub target: Target,
     /// Path and query.
     pub path: String,
+    /// Whom to trust; nothing: no TLS.
+    pub tls: Option<Trust>,
+    /// Whether it is asked in HTTP/2.
+    pub http2: bool,
     /// How they come.
     pub load: Load,
     /// For how long.
@@ -23,6 +27,15 @@ pub struct Order {
     /// How long an answer may take once connected; a handshake, half as long: the load ends when the last answer is
     /// overdue, and by then it must be known which of the two was.
     pub timeout: Duration,
+}
+
+/// Whom to trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trust {
+    /// A PEM file.
+    pub ca: PathBuf,
+    /// The name that a signed certificate bears.
+    pub name: String,
 }
 
 /// How requests come.
@@ -59,12 +72,14 @@ impl Order {
         let text = format!(
             "name = \"{ACT}\"\n\
              about = {}\n\
-             system.command = [\"nothing: it runs already\"]\n\
+             [system]\ncommand = [\"nothing: it runs already\"]\nhttp2 = {}\n{}\n\
              [crowd]\ngroups = 1\nplayers_per_group = {}\nconnections = \"{connections}\"\n\
              connect_timeout = \"{connect}\"\ntimeout = \"{timeout}\"\n\
              [[journey]]\nname = \"{ACT}\"\narrive.{arrive}\n\
              steps = [{{ act = \"{ACT}\", get = {} }}]\n",
             quoted(&self.in_words()),
+            self.http2,
+            self.tls.as_ref().map(Trust::in_toml).unwrap_or_default(),
             self.players(),
             quoted(&self.path.replace('{', "%7B").replace('}', "%7D")),
             timeout = humantime::format_duration(self.timeout),
@@ -89,13 +104,21 @@ impl Order {
 
     /// For the reader of a report.
     fn in_words(&self) -> String {
-        let (host, path, length) = (&self.target.host, &self.path, humantime::format_duration(self.length));
+        let (path, length) = (&self.path, humantime::format_duration(self.length));
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let host = format!("{scheme}://{}", self.target.host);
         match self.load {
             Load::Closed { connections } => {
-                format!("closed loop of {connections} connections for {length}: GET http://{host}{path}")
+                format!("closed loop of {connections} connections for {length}: GET {host}{path}")
             }
-            Load::Open { rate } => format!("open loop at {rate}/s for {length}: GET http://{host}{path}"),
+            Load::Open { rate } => format!("open loop at {rate}/s for {length}: GET {host}{path}"),
         }
+    }
+}
+
+impl Trust {
+    fn in_toml(&self) -> String {
+        format!("tls = {{ ca = {}, name = {} }}", quoted(&self.ca.to_string_lossy()), quoted(&self.name))
     }
 }
 
@@ -114,6 +137,8 @@ mod tests {
         Order {
             target: Target { address: "127.0.0.1:1".parse().unwrap(), host: "here:1".to_owned() },
             path: "/a?q=\"{x}\"".to_owned(),
+            tls: None,
+            http2: false,
             load,
             length: Duration::from_secs(2),
             timeout: Duration::from_millis(500),

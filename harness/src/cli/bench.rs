@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::net::TcpStream;
+use std::path::{PathBuf, absolute};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Cores, Row};
@@ -10,7 +11,7 @@ use floodrig_reports::{Summary, Verdict, bench_text, json_line, judge, summarise
 use super::Exit;
 use super::made::Refused;
 use super::progress::Teller;
-use crate::bench::{BenchError, Load, Order, Place, bench};
+use crate::bench::{BenchError, Load, Order, Place, Trust, bench};
 use crate::stop::Stop;
 use crate::system::cores::{machine, pin_this_thread};
 use crate::system::raise_open_files;
@@ -33,6 +34,12 @@ pub(super) struct Args {
     /// How long an answer may take; a handshake, half as long
     #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
     timeout: Duration,
+    /// For https: a PEM file with the certificate of the server, or of who signed it
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Speak HTTP/2: offered to an https server, which chooses; known to be spoken by an http one
+    #[arg(long)]
+    http2: bool,
     /// End with one line of JSON, in the shape of summary.json
     #[arg(long)]
     json: bool,
@@ -58,11 +65,29 @@ fn order(args: &Args) -> Result<Order, Refused> {
     let load = args.rate.map_or(Load::Closed { connections: args.connections }, |rate| Load::Open { rate });
     Ok(Order {
         target: url.target(args.allow_host).map_err(usage)?,
+        tls: trust(args, &url).map_err(usage)?,
+        http2: args.http2,
         path: url.path,
         load,
         length: args.duration,
         timeout: args.timeout,
     })
+}
+
+fn trust(args: &Args, url: &Url) -> Result<Option<Trust>, String> {
+    match (&args.ca, url.is_secure) {
+        (None, false) => Ok(None),
+        (Some(_), false) => Err("--ca is for an https URL".to_owned()),
+        (None, true) => {
+            Err("https needs --ca FILE: the server's certificate, or that of who signed it (what the machine \
+                             trusts is in /etc/ssl/certs/ca-certificates.crt on Debian)"
+                .to_owned())
+        }
+        (Some(ca), true) => {
+            let ca = absolute(ca).map_err(|cause| format!("{}: {cause}", ca.display()))?;
+            Ok(Some(Trust { ca, name: url.host().to_owned() }))
+        }
+    }
 }
 
 fn measure(order: &Order) -> Result<(Summary, Verdict), Refused> {

@@ -90,6 +90,9 @@ impl Args {
             return if self.pid.is_some() { Err(usage("--pid names a process to attach to", help)) } else { Ok(None) };
         };
         let target = Url::parse(url).and_then(|url| match url.path.as_str() {
+            _ if url.is_secure != scenario.system.speech.is_secure() => {
+                Err("the scenario's `system.tls` and the URL do not agree on https".to_owned())
+            }
             "/" => url.target(self.allow_host),
             path => Err(format!("the system is a host and a port, and {path} is a path: each step has its own")),
         });
@@ -100,7 +103,10 @@ impl Args {
     fn stub(&self) -> Result<StubAt, Refused> {
         let beyond = |says: String| usage(&says, "write it as in http://127.0.0.1:8081");
         if let Some(url) = &self.stub {
-            Url::parse(url).and_then(|url| url.target(self.allow_host)).map_err(beyond)?;
+            let plain = |url: Url| {
+                if url.is_secure { Err("a stub elsewhere is spoken to over http".to_owned()) } else { Ok(url) }
+            };
+            Url::parse(url).and_then(plain).and_then(|url| url.target(self.allow_host)).map_err(beyond)?;
             return Ok(StubAt::Elsewhere(Some(url.clone())));
         }
         if self.shard.is_some_and(|shard| !shard.is_owner()) {

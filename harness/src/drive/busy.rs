@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use floodrig_reports::recording::Outcome;
 
-use super::floor::{Ended, InFlight, Way};
+use super::floor::{Ended, InFlight};
+use super::hands::{Room, Way};
 
 /// The act a player is at.
 #[derive(Clone, Copy)]
@@ -17,19 +18,21 @@ pub(super) struct Busy {
     /// It waits for its next try: how the last one ended.
     pub(super) between: Option<Outcome>,
     pub(super) way: Way,
+    /// What it may have open.
+    pub(super) room: Room,
 }
 
 impl Busy {
     /// Not begun.
     pub(super) fn waiting(arrival: u32) -> Self {
-        Self { arrival, started: None, tries: 0, between: None, way: Way::Wire }
+        Self { arrival, started: None, tries: 0, between: None, way: Way::Wire, room: Room::default() }
     }
 
     /// How it ends when everything is ended: what waits for another try has ended as its last one did, unless the rig
     /// itself wants to stop.
     pub(super) fn cut(self, in_flight: InFlight) -> Ended {
         let in_flight = match self.way {
-            Way::Wire => in_flight.wired,
+            Way::Wire | Way::Socket => in_flight.wired,
             Way::Bot => in_flight.to_bot,
         };
         let drained = matches!(in_flight, Outcome::Timeout | Outcome::Unanswered);

@@ -11,21 +11,23 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Answered, Ask, Endpoint, Exchanged, Timer, Wire};
-use crate::plan::{Arrival, Plan};
+use crate::exchange::{Answered, Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
+use crate::plan::{Arrival, Plan, networks};
 
 use super::Job;
 use super::bot::{Bot, BotSide};
 use super::clock::Clock;
-use super::floor::{Ended, Floor, Hands, InFlight, Rules, Way};
+use super::floor::{Ended, Floor, InFlight, Rules};
 use super::handles::most_open;
+use super::hands::Hands;
 use super::impatience;
 use super::judge::{Accepted, judge, wants, wants_headers};
 use super::memory::Ending;
+use super::page::Pages;
 use super::request::Requests;
 use super::source::source;
 use crate::deliveries::Expected;
-use crate::scenario::OnFailure;
+use crate::scenario::{Does, OnFailure, Request};
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -38,9 +40,13 @@ pub(super) struct Desk {
     pub(super) bot: Option<Bot>,
     /// How long an answer may take.
     pub(super) patience: Duration,
-    requests: Requests,
-    wire: Wire,
+    pub(super) requests: Requests,
+    pub(super) wire: Wire,
+    /// What was found in the document of each act that loads a page.
+    pub(super) pages: RefCell<Pages>,
     target: IpAddr,
+    /// By player; empty: all are near.
+    networks: Vec<Network>,
     load_from: Duration,
     expected: RefCell<Awaited>,
 }
@@ -54,12 +60,18 @@ struct Awaited {
 impl Desk {
     pub(super) fn new(job: Job) -> Self {
         let crowd = &job.scenario.crowd;
-        let endpoint =
-            Endpoint { address: job.target.address, connect_timeout: crowd.connect_timeout, timeout: crowd.timeout };
+        let endpoint = Endpoint {
+            address: job.target.address,
+            speech: job.scenario.system.speech.clone(),
+            connect_timeout: crowd.connect_timeout,
+            timeout: crowd.timeout,
+        };
         let rules = Rules { pace: job.pace, connections: crowd.connections, most_open: most_open() };
         let floor = Floor::new(Arc::clone(&job.plan), job.load_from, rules, job.sink);
         let plan = Arc::clone(&job.plan);
+        let networks = networks(job.scenario.seed, crowd, plan.players.len() as u32);
         Self {
+            networks,
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
             done: Notify::new(),
@@ -67,6 +79,7 @@ impl Desk {
             patience: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
+            pages: RefCell::default(),
             target: job.target.address.ip(),
             load_from: job.load_from,
             expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
@@ -113,7 +126,7 @@ impl Desk {
         let arrival = &self.plan.arrivals[index as usize];
         let way = self.requests.way(arrival.act);
         let mut hands = self.floor.borrow_mut().take_hands(index, way);
-        let ended = match self.begin(arrival, index, &hands) {
+        let ended = match self.begin(arrival, index, &mut hands) {
             Ok(begun) => self.persist(index, begun, &mut hands, timer).await,
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 0 },
         };
@@ -130,7 +143,7 @@ impl Desk {
     }
 
     /// When an act was begun, or what becomes of it instead.
-    fn begin(&self, arrival: &Arrival, index: u32, hands: &Hands) -> Result<Duration, Outcome> {
+    fn begin(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Result<Duration, Outcome> {
         let forbidden = hands.memory.forbids(self.requests.step(arrival.act));
         if let Some(obstacle) = forbidden.or_else(|| self.requests.obstacle(arrival, &hands.memory.captured)) {
             return Err(obstacle);
@@ -146,10 +159,7 @@ impl Desk {
         let (mut nth, mut tries) = (0, 0);
         // One place that waits for an answer, so that a task has room for one exchange and not for two.
         let ended = loop {
-            let last = match self.requests.way(arrival.act) {
-                Way::Wire => self.exchange(arrival, hands, timer.as_mut()).await,
-                Way::Bot => self.talk(arrival, index, hands).await,
-            };
+            let last = self.perform(arrival, index, hands, timer.as_mut()).await;
             tries += last.tries;
             let ended = Ended { tries, ..last };
             nth += 1;
@@ -176,16 +186,32 @@ impl Desk {
         ended
     }
 
-    async fn exchange(&self, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
-        let step = self.requests.step(arrival.act);
-        let ask = Ask { body: wants(step), headers: wants_headers(step), source: source(arrival.player, self.target) };
-        let fill = |out: &mut String| self.requests.write(arrival, &hands.memory.captured, out);
+    /// One try.
+    async fn perform(&self, arrival: &Arrival, index: u32, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+        match &self.requests.step(arrival.act).does {
+            Does::Request(request) => self.exchange(request, arrival, hands, timer).await,
+            Does::Bot(_) => self.talk(arrival, index, hands).await,
+            // Boxed, so that a plain request need not have room for them.
+            Does::Page(page) => Box::pin(self.load(page, arrival, hands, timer)).await,
+            Does::Converse(conversation) => Box::pin(self.converse(conversation, arrival, hands, timer)).await,
+        }
+    }
+
+    async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
+        let ask = self.ask(arrival, wants(self.requests.step(arrival.act)));
+        let fill = |out: &mut String| self.requests.write(request, arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 
+    pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
+        let network = self.networks.get(arrival.player as usize).copied().unwrap_or_default();
+        let headers = wants_headers(self.requests.step(arrival.act));
+        Ask { body, headers, source: source(arrival.player, self.target), network }
+    }
+
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.
-    fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
+    pub(super) fn judge(&self, arrival: &Arrival, hands: &mut Hands, exchanged: &Exchanged) -> Ended {
         let at = self.clock.now();
         let judged = match &exchanged.result {
             Ok(answered) => self.judge_answer(arrival, hands, answered),
@@ -204,7 +230,7 @@ impl Desk {
     }
 
     /// Remembers how an act ended, where a later one asks.
-    fn note(&self, arrival: &Arrival, hands: &mut Hands, ending: Ending) {
+    pub(super) fn note(&self, arrival: &Arrival, hands: &mut Hands, ending: Ending) {
         if let Some(step) = self.requests.asked_of(arrival.act) {
             hands.memory.note(step, ending);
         }

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, RigFault, Sample};
 
-use crate::exchange::Connection;
+use crate::exchange::{Connection, Socket};
 use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
 use crate::scenario::Connections;
 
 use super::busy::Busy;
 use super::course::Course;
+use super::hands::{Hands, Room, Way};
 use super::memory::Memory;
 use super::pace::Pace;
 
@@ -62,15 +63,6 @@ pub(super) struct Counts {
     pub(super) open_peak: u64,
 }
 
-/// How an act goes to the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Over a connection of the player's.
-    Wire,
-    /// Through the stub, to the bot.
-    Bot,
-}
-
 /// What becomes of acts that are still in flight at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InFlight {
@@ -86,15 +78,12 @@ struct Standing {
     /// When their last act ended.
     free: Duration,
     connection: Option<Connection>,
+    /// Further connections that a page load has left open.
+    further: Vec<Connection>,
+    /// The open `WebSocket`s of their visits, each until the visit ends.
+    sockets: Vec<(u32, Socket)>,
     /// What their visits carry on, each until the visit ends.
     memories: Vec<(u32, Memory)>,
-}
-
-/// What a player has in hand while acting.
-#[derive(Default)]
-pub(super) struct Hands {
-    pub(super) connection: Option<Connection>,
-    pub(super) memory: Memory,
 }
 
 /// How an act ended.
@@ -155,25 +144,53 @@ impl Floor {
         let player = &mut self.players[arrival.player as usize];
         let memory = player.memories.iter().position(|(visit, _)| *visit == arrival.visit);
         let memory = memory.map(|at| player.memories.swap_remove(at).1).unwrap_or_default();
-        let connection = match self.rules.connections {
-            Connections::Player => player.connection.take(),
-            Connections::Shared if way == Way::Wire => self.idle.pop(),
-            Connections::Shared | Connections::Fresh => None,
+        let socket = player.sockets.iter().position(|(visit, _)| *visit == arrival.visit);
+        let socket = socket.map(|at| player.sockets.swap_remove(at).1);
+        let (connection, further) = match self.rules.connections {
+            Connections::Player => (player.connection.take(), std::mem::take(&mut player.further)),
+            Connections::Shared if way == Way::Wire => (self.idle.pop(), Vec::new()),
+            Connections::Shared | Connections::Fresh => (None, Vec::new()),
         };
-        Hands { connection, memory }
+        let connections = u64::from(connection.is_some()) + further.len() as u64;
+        let room = Room { connections, sockets: u64::from(socket.is_some()) };
+        Hands { connection, further, socket, memory, room }
+    }
+
+    /// Gives an act that has begun room for `wanted` connections in all, or for as many of them as may still be open,
+    /// and those that are idle among them.
+    pub(super) fn widen(&mut self, player: u32, hands: &mut Hands, wanted: u64) {
+        while hands.room.connections < wanted && self.rules.connections == Connections::Shared {
+            let Some(idle) = self.idle.pop() else { break };
+            hands.further.push(idle);
+            hands.room.connections += 1;
+        }
+        let more = wanted.saturating_sub(hands.room.connections).min(self.rules.most_open.saturating_sub(self.open));
+        hands.room.connections += more;
+        self.open(more);
+        if let Some(busy) = &mut self.players[player as usize].busy {
+            busy.room = hands.room;
+        }
+    }
+
+    fn open(&mut self, more: u64) {
+        self.open += more;
+        self.counts.open_peak = self.counts.open_peak.max(self.open);
     }
 
     /// Begins an act at `now`, unless it needs one connection too many.
-    pub(super) fn begin(&mut self, index: u32, hands: &Hands, way: Way, now: Duration) -> Result<(), Outcome> {
-        if way == Way::Wire && hands.connection.is_none() {
-            if self.open >= self.rules.most_open {
+    pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, way: Way, now: Duration) -> Result<(), Outcome> {
+        let needed = hands.room.at_least(way.needs());
+        let more = needed.all() - hands.room.all();
+        if more > 0 {
+            if self.open >= self.rules.most_open && !self.close_idle() {
                 return Err(self.keep_back(now));
             }
-            self.open += 1;
-            self.counts.open_peak = self.counts.open_peak.max(self.open);
+            self.open(more);
+            hands.room = needed;
         }
         let player = self.arrival(index).player;
-        self.players[player as usize].busy = Some(Busy { started: Some(now), way, ..Busy::waiting(index) });
+        self.players[player as usize].busy =
+            Some(Busy { started: Some(now), way, room: hands.room, ..Busy::waiting(index) });
         self.sink.begin();
         Ok(())
     }
@@ -193,18 +210,31 @@ impl Floor {
         Outcome::Abandoned
     }
 
+    /// Makes room by closing a connection that nobody uses.
+    fn close_idle(&mut self) -> bool {
+        let closed = self.idle.pop().is_some();
+        self.open -= u64::from(closed);
+        closed
+    }
+
     /// Connections that would still be open had every act in flight ended at this moment.
     fn would_be_open(&self) -> u64 {
-        let waits = |player: &&Standing| {
-            let goes_on = |busy: Busy| {
-                busy.started.is_some() && busy.way == Way::Wire && self.course.following(busy.arrival).is_some()
-            };
-            player.connection.is_some() || player.busy.is_some_and(goes_on)
-        };
+        self.players.iter().map(|player| self.would_hold(player)).sum()
+    }
+
+    fn would_hold(&self, player: &Standing) -> u64 {
+        let acting = player.busy.filter(|busy| busy.started.is_some()).map_or(Room::default(), |busy| Room {
+            connections: if self.course.following(busy.arrival).is_some() { busy.room.connections } else { 0 },
+            sockets: if self.course.ends_visit(busy.arrival) { 0 } else { busy.room.sockets },
+        });
+        let sockets = acting.sockets + player.sockets.len() as u64;
         match self.rules.connections {
-            Connections::Player => self.players.iter().filter(waits).count() as u64,
+            Connections::Player => {
+                let resting = u64::from(player.connection.is_some()) + player.further.len() as u64;
+                sockets + acting.connections + resting
+            }
             // The first act that ends hands its connection on, or closes it.
-            Connections::Shared | Connections::Fresh => 0,
+            Connections::Shared | Connections::Fresh => sockets,
         }
     }
 
@@ -243,16 +273,17 @@ impl Floor {
         let following = if again { Some(index) } else { self.course.following(index) };
         let player = &mut self.players[arrival.player as usize];
         let begun = player.busy.is_some_and(|busy| busy.started.is_some());
-        let dialled = player.busy.is_some_and(|busy| busy.started.is_some() && busy.way == Way::Wire);
-        let was_open = dialled || hands.connection.is_some();
         player.free = ended.at;
         if !self.course.ends_visit(index) && !hands.memory.is_empty() {
             player.memories.push((arrival.visit, hands.memory));
         }
         let next = following.filter(|next| *next < self.cursor);
         player.busy = next.map(Busy::waiting);
-        let kept = self.keep(arrival.player, hands.connection, following.is_some());
-        self.open -= u64::from(was_open && !kept);
+        let socket = hands.socket.filter(|_| !self.course.ends_visit(index));
+        let talks = u64::from(socket.is_some());
+        player.sockets.extend(socket.map(|socket| (arrival.visit, socket)));
+        let kept = talks + self.keep(arrival.player, hands.connection, hands.further, following.is_some());
+        self.open -= hands.room.all().saturating_sub(kept);
         if begun {
             self.sink.end();
         }
@@ -264,15 +295,18 @@ impl Floor {
         next
     }
 
-    /// Keeps a connection for whoever may use it next; one that nobody will is closed.
-    fn keep(&mut self, player: u32, connection: Option<Connection>, goes_on: bool) -> bool {
-        let Some(connection) = connection else { return false };
+    /// Keeps connections for whoever may use them next, and says how many; those that nobody will are closed.
+    fn keep(&mut self, player: u32, one: Option<Connection>, further: Vec<Connection>, goes_on: bool) -> u64 {
+        let kept = u64::from(one.is_some()) + further.len() as u64;
         match self.rules.connections {
-            Connections::Player if goes_on => self.players[player as usize].connection = Some(connection),
-            Connections::Shared => self.idle.push(connection),
-            Connections::Player | Connections::Fresh => return false,
+            Connections::Player if goes_on => {
+                let player = &mut self.players[player as usize];
+                (player.connection, player.further) = (one, further);
+            }
+            Connections::Shared => self.idle.extend(one.into_iter().chain(further)),
+            Connections::Player | Connections::Fresh => return 0,
         }
-        true
+        kept
     }
 
     /// Ends everything at `now`: acts in flight as `in_flight`, all others as abandoned. Every planned act has its
@@ -317,164 +351,4 @@ impl Floor {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::mpsc::sync_channel;
-
-    use super::*;
-    use crate::plan::{ActSpec, crowd};
-
-    /// One arrival for each of two players, and then another of the first, all due at once.
-    fn floor(most_open: u64) -> Floor {
-        floor_by(Rules { pace: Pace::Planned, connections: Connections::Player, most_open })
-    }
-
-    fn floor_by(rules: Rules) -> Floor {
-        let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
-        let plan = Plan {
-            acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0, fault: None }],
-            players: crowd(7, 1, 2),
-            visits: Vec::new(),
-            arrivals: [0, 1, 0].map(arrival).to_vec(),
-            digest: [0; 32],
-        };
-        let (rows, _) = sync_channel(1);
-        let second = Duration::from_secs(1);
-        let sink = Intervals::new(vec!["act".to_owned()], Duration::ZERO, second, rows, Arc::default());
-        Floor::new(Arc::new(plan), Duration::ZERO, rules, sink)
-    }
-
-    fn begin(floor: &mut Floor, index: u32) -> Result<(), Outcome> {
-        begin_by(floor, index, Way::Wire)
-    }
-
-    fn begin_by(floor: &mut Floor, index: u32, way: Way) -> Result<(), Outcome> {
-        let hands = floor.take_hands(index, way);
-        floor.begin(index, &hands, way, Duration::ZERO)
-    }
-
-    fn all(outcome: Outcome) -> InFlight {
-        InFlight { wired: outcome, to_bot: outcome }
-    }
-
-    fn end(floor: &mut Floor, index: u32) -> Option<u32> {
-        let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
-        floor.end(index, Hands::default(), &ended)
-    }
-
-    #[test]
-    fn a_busy_players_next_act_waits_for_the_end_of_the_last() {
-        let mut floor = floor(9);
-        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
-        assert_eq!(due, [0, 1]);
-        begin(&mut floor, 0).unwrap();
-        assert_eq!(end(&mut floor, 0), Some(2));
-        begin(&mut floor, 2).unwrap();
-        assert_eq!(end(&mut floor, 2), None);
-    }
-
-    #[test]
-    fn a_free_players_next_act_is_taken_by_the_pacer() {
-        let mut floor = floor(9);
-        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
-        begin(&mut floor, 0).unwrap();
-        assert_eq!(end(&mut floor, 0), None);
-        let due: Vec<u32> = std::iter::from_fn(|| floor.take_due(Duration::ZERO)).collect();
-        assert_eq!(due, [1, 2]);
-    }
-
-    #[test]
-    fn one_connection_too_many_is_not_opened_and_one_that_ended_makes_room() {
-        let mut floor = floor(1);
-        while floor.take_due(Duration::ZERO).is_some() {}
-        assert_eq!(begin(&mut floor, 0), Ok(()));
-        assert!(begin(&mut floor, 1).is_err());
-        assert_eq!(end(&mut floor, 0), Some(2));
-        assert_eq!(begin(&mut floor, 2), Ok(()));
-        assert_eq!(floor.counts.open_peak, 1);
-    }
-
-    #[test]
-    fn connections_that_only_a_slow_system_holds_are_its_doing_and_those_of_a_large_crowd_the_rigs() {
-        let crowded = Outcome::RigFault(RigFault::TooManyOpenFiles);
-        for (connections, first, outcome) in [
-            // The first act's player comes again and keeps the connection; the second's does not.
-            (Connections::Player, 0, crowded),
-            (Connections::Player, 1, Outcome::Abandoned),
-            (Connections::Shared, 0, Outcome::Abandoned),
-            (Connections::Fresh, 0, Outcome::Abandoned),
-        ] {
-            let mut floor = floor_by(Rules { pace: Pace::Planned, connections, most_open: 1 });
-            while floor.take_due(Duration::ZERO).is_some() {}
-            assert_eq!(begin(&mut floor, first), Ok(()));
-            assert_eq!(begin(&mut floor, 1 - first), Err(outcome), "{connections:?}");
-            let held_back = u64::from(outcome == crowded);
-            assert_eq!((floor.counts.held_back, floor.counts.capped), (held_back, 1 - held_back));
-        }
-    }
-
-    #[test]
-    fn an_act_towards_the_bot_needs_no_connection_and_frees_none() {
-        let mut floor = floor(1);
-        while floor.take_due(Duration::ZERO).is_some() {}
-        assert_eq!(begin(&mut floor, 0), Ok(()));
-        assert_eq!(begin_by(&mut floor, 1, Way::Bot), Ok(()));
-        assert_eq!(end(&mut floor, 1), None);
-        assert_eq!(floor.open, 1);
-        assert_eq!(end(&mut floor, 0), Some(2));
-        assert_eq!((floor.open, floor.counts.open_peak), (0, 1));
-    }
-
-    #[test]
-    fn an_act_towards_the_bot_starts_when_its_update_is_handed_over() {
-        let mut floor = floor(9);
-        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
-        begin_by(&mut floor, 0, Way::Bot).unwrap();
-        floor.handed_over(0, Duration::from_millis(3));
-        let ended = Ended { at: Duration::from_millis(7), outcome: Outcome::Unanswered, tries: 1 };
-        let sample = floor.sample(0, &ended);
-        assert_eq!((sample.lag(), sample.service()), (Duration::from_millis(3), Duration::from_millis(4)));
-    }
-
-    #[test]
-    fn at_the_end_every_act_has_its_sample_wherever_it_stands() {
-        for begun in 0..=2 {
-            let mut floor = floor(9);
-            for index in 0..begun {
-                assert_eq!(floor.take_due(Duration::ZERO), Some(index));
-                begin(&mut floor, index).unwrap();
-            }
-            floor.end_all(all(Outcome::Timeout), Duration::from_millis(5));
-            assert_eq!(floor.sink.samples(), 3, "{begun} begun");
-        }
-    }
-
-    #[test]
-    fn an_act_that_ended_in_time_is_due_again_at_once_and_a_later_one_is_not() {
-        let until = Duration::from_millis(10);
-        let again = Rules { pace: Pace::Again { until }, connections: Connections::Player, most_open: 9 };
-        let mut floor = floor_by(again);
-        assert_eq!(floor.take_due(Duration::ZERO), Some(0));
-        let mut end = |ms| {
-            begin(&mut floor, 0).unwrap();
-            let ended = Ended { at: Duration::from_millis(ms), outcome: Outcome::Closed, tries: 1 };
-            (floor.end(0, Hands::default(), &ended), floor.planned)
-        };
-        assert_eq!(end(4), (Some(0), 4));
-        assert_eq!(end(9), (Some(0), 5));
-        assert_eq!(end(10), (None, 5));
-        floor.end_all(all(Outcome::Timeout), until);
-        assert!(floor.is_done());
-    }
-
-    #[test]
-    fn a_closed_loop_that_is_stopped_goes_round_no_more() {
-        let until = Duration::from_secs(3600);
-        let again = Rules { pace: Pace::Again { until }, connections: Connections::Player, most_open: 9 };
-        let mut floor = floor_by(again);
-        while let Some(index) = floor.take_due(Duration::ZERO) {
-            begin(&mut floor, index).unwrap();
-        }
-        floor.end_all(all(Outcome::Abandoned), Duration::from_millis(1));
-        assert!(floor.is_done());
-    }
-}
+mod tests;

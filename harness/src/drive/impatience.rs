@@ -24,6 +24,7 @@ pub(super) fn has_failed(outcome: Outcome) -> bool {
         | Outcome::Refused
         | Outcome::Reset
         | Outcome::ConnectTimeout
+        | Outcome::TlsFailed
         | Outcome::Closed
         | Outcome::Timeout
         | Outcome::Unanswered => true,

@@ -1,11 +1,13 @@
 //! What an answer means for the act: whether it succeeded, what is kept of it, and what it is expected to show. Pure.
 
+use std::ops::RangeInclusive;
+
 use floodrig_reports::recording::Outcome;
 use serde_json::Value;
 
 use crate::deliveries::Awaited;
 use crate::exchange::{Answered, Body};
-use crate::scenario::{Check, InAnswer, Must, Shows, Sign, Step};
+use crate::scenario::{Check, Does, InAnswer, Must, Shows, Sign, Step};
 use crate::template::{Escape, Values, fill};
 
 use super::request::Captured;
@@ -32,7 +34,7 @@ pub(super) fn wants_headers(step: &Step) -> bool {
 /// Judges an answer: its status, what must hold of it, and whether everything that is to be kept of it is there.
 pub(super) fn judge(step: &Step, answered: &Answered, values: &Values<'_>) -> Result<Accepted, Outcome> {
     let expected = match step.expect_status.as_slice() {
-        [] => (200..300).contains(&answered.status),
+        [] => goes_well(&step.does).contains(&answered.status),
         statuses => statuses.contains(&answered.status),
     };
     if !expected {
@@ -47,6 +49,14 @@ pub(super) fn judge(step: &Step, answered: &Answered, values: &Values<'_>) -> Re
         return Err(Outcome::CheckFailed);
     }
     read(step, answered, &body).ok_or(Outcome::CheckFailed)
+}
+
+/// The statuses of an answer that succeeds; a WebSocket opens with 101 (RFC 6455, section 4.1).
+fn goes_well(does: &Does) -> RangeInclusive<u16> {
+    match does {
+        Does::Request(_) | Does::Page(_) | Does::Bot(_) => 200..=299,
+        Does::Converse(_) => 101..=101,
+    }
 }
 
 fn read(step: &Step, answered: &Answered, body: &Value) -> Option<Accepted> {
@@ -89,7 +99,7 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A captured value as it stands in later requests; `null` is no value.
-fn text(value: &Value) -> Option<String> {
+pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),

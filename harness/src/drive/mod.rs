@@ -9,17 +9,21 @@
 //! memory, because the plan itself is the queue. It knows no budgets and no verdicts.
 
 mod alarm;
+mod assets;
 mod bot;
 mod busy;
 mod clock;
+mod conversation;
 mod course;
 mod desk;
 mod floor;
 mod handles;
+mod hands;
 mod impatience;
 mod judge;
 mod memory;
 mod pace;
+mod page;
 mod request;
 mod source;
 #[cfg(test)]

@@ -11,14 +11,24 @@ use floodrig_reports::recording::{Outcome, RigFault};
 use floodrig_stub::Gesture;
 use percent_encoding::utf8_percent_encode;
 
-use super::floor::Way;
+use super::hands::Way;
 use crate::init_data::{Signed, URI_COMPONENT};
 use crate::plan::{ActSpec, Arrival, Plan};
-use crate::scenario::{self, Body, Does, OnFailure, Piece, Place, Request, Scenario, Slot, Step, Template, Where};
+use crate::scenario::{
+    self, Assets, Body, Conversation, Does, OnFailure, Page, Piece, Place, Request, Scenario, Slot, Sought, Step,
+    Template, Where,
+};
 use crate::template::{Act, Escape, Values, fill};
 
 /// What a visit has captured so far, by name.
 pub(super) type Captured = BTreeMap<String, String>;
+
+/// A part of a page: the document or an asset.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) page: &'a Page,
+    pub(super) path: &'a Template,
+}
 
 /// Writes requests.
 pub(super) struct Requests {
@@ -67,11 +77,9 @@ impl Requests {
 
     /// The statuses that an act must be refused with, when its initData is such that it must be refused.
     pub(super) fn refusal(&self, act: u16) -> Option<&[u16]> {
-        if self.way(act) == Way::Bot {
-            return None;
-        }
-        let act = &self.plan.acts[usize::from(act)];
-        self.scenario.journeys[act.journey].faults.as_ref()?.refusal(act.fault?)
+        let fault = self.plan.acts[usize::from(act)].fault?;
+        let faults = self.scenario.journeys[self.plan.acts[usize::from(act)].journey].faults.as_ref()?;
+        faults.refusal(fault).filter(|_| self.step(act).does.sends_init_data())
     }
 
     /// What a player does when an act fails. Where a refusal is awaited, nothing: there is nobody to be impatient.
@@ -83,7 +91,8 @@ impl Requests {
     /// How an act goes to the system.
     pub(super) fn way(&self, act: u16) -> Way {
         match self.step(act).does {
-            Does::Request(_) => Way::Wire,
+            Does::Request(_) | Does::Page(_) => Way::Wire,
+            Does::Converse(_) => Way::Socket,
             Does::Bot(_) => Way::Bot,
         }
     }
@@ -116,7 +125,7 @@ impl Requests {
     /// is the system's doing, or skipped where the system had to refuse it; without initData that should have been signed
     /// by now, it is the rig's fault.
     pub(super) fn obstacle(&self, arrival: &Arrival, captured: &Captured) -> Option<Outcome> {
-        let is_signed = self.way(arrival.act) == Way::Wire && self.place(arrival).is_some();
+        let is_signed = self.place(arrival).is_some() && self.step(arrival.act).does.sends_init_data();
         if is_signed && self.signed.get(arrival.visit).is_none() {
             return Some(Outcome::RigFault(RigFault::Local));
         }
@@ -126,17 +135,62 @@ impl Requests {
     }
 
     /// Appends the whole request. To be asked for only when nothing is in the way.
-    pub(super) fn write(&self, arrival: &Arrival, captured: &Captured, out: &mut String) {
-        let Does::Request(request) = &self.step(arrival.act).does else { return };
+    pub(super) fn write(&self, request: &Request, arrival: &Arrival, captured: &Captured, out: &mut String) {
         let values = self.values(arrival, captured);
         let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
         let body = &mut *self.body.borrow_mut();
         body.clear();
-        write_body(request, &values, signed, body);
-        self.write_head(request, &values, signed, out);
+        write_body(request.body.as_ref(), &values, signed, body);
+        write_line((&request.method, &request.path), &values, signed, out);
+        self.write_host_and_headers(&request.headers, &values, out);
+        write_signed(signed, out);
         write_length(request, body, out);
         out.push_str("\r\n");
         out.push_str(body);
+    }
+
+    /// Appends a request for a part of a page. Without initData: an app has it only once its page is there.
+    pub(super) fn write_part(&self, part: Part<'_>, arrival: &Arrival, captured: &Captured, out: &mut String) {
+        let values = self.values(arrival, captured);
+        write_line(("GET", part.path), &values, None, out);
+        self.write_host_and_headers(&part.page.headers, &values, out);
+        out.push_str("\r\n");
+    }
+
+    /// Appends the request that a WebSocket is opened with, as far as it is the scenario's.
+    pub(super) fn write_greeting(
+        &self,
+        conversation: &Conversation,
+        arrival: &Arrival,
+        captured: &Captured,
+        out: &mut String,
+    ) {
+        let values = self.values(arrival, captured);
+        let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
+        write_line(("GET", &conversation.path), &values, signed, out);
+        self.write_host_and_headers(&conversation.headers, &values, out);
+        write_signed(signed, out);
+        out.push_str("\r\n");
+    }
+
+    /// Appends a message over a WebSocket.
+    pub(super) fn write_message(
+        &self,
+        conversation: &Conversation,
+        arrival: &Arrival,
+        captured: &Captured,
+        out: &mut String,
+    ) {
+        let values = self.values(arrival, captured);
+        let signed = self.place(arrival).zip(self.signed.get(arrival.visit));
+        write_body(conversation.message.as_ref(), &values, signed, out);
+    }
+
+    /// Path and query of a part of a page.
+    pub(super) fn path(&self, part: &Template, arrival: &Arrival, captured: &Captured) -> String {
+        let mut path = String::new();
+        put(part, &self.values(arrival, captured), Escape::Url, &mut path);
+        path
     }
 
     /// The values of an act's placeholders.
@@ -155,50 +209,79 @@ impl Requests {
         self.scenario.journeys[act.journey].init_data.as_ref()
     }
 
-    fn write_head(&self, request: &Request, values: &Values<'_>, signed: Option<(&Place, &str)>, out: &mut String) {
-        out.extend([&request.method, " "]);
-        put(&request.path, values, Escape::Url, out);
-        if let Some((Place::Query(name), text)) = signed {
-            out.push(if out.contains('?') { '&' } else { '?' });
-            out.extend([name, "="]);
-            out.extend(utf8_percent_encode(text, URI_COMPONENT));
-        }
-        out.push_str(" HTTP/1.1\r\n");
-        if !has(request, "host") {
+    fn write_host_and_headers(&self, headers: &[(String, Template)], values: &Values<'_>, out: &mut String) {
+        if !has(headers, "host") {
             out.extend(["host: ", &self.host, "\r\n"]);
         }
-        write_headers(request, values, out);
-        match signed {
-            Some((Place::Authorization, text)) => out.extend(["authorization: tma ", text, "\r\n"]),
-            Some((Place::Header(name), text)) => out.extend([name, ": ", text, "\r\n"]),
-            Some((Place::Query(_) | Place::Field(_), _)) | None => {}
-        }
+        write_headers(headers, values, out);
+    }
+}
+
+fn write_line(
+    (method, path): (&str, &Template),
+    values: &Values<'_>,
+    signed: Option<(&Place, &str)>,
+    out: &mut String,
+) {
+    out.extend([method, " "]);
+    put(path, values, Escape::Url, out);
+    if let Some((Place::Query(name), text)) = signed {
+        out.push(if out.contains('?') { '&' } else { '?' });
+        out.extend([name, "="]);
+        out.extend(utf8_percent_encode(text, URI_COMPONENT));
+    }
+    out.push_str(" HTTP/1.1\r\n");
+}
+
+fn write_signed(signed: Option<(&Place, &str)>, out: &mut String) {
+    match signed {
+        Some((Place::Authorization, text)) => out.extend(["authorization: tma ", text, "\r\n"]),
+        Some((Place::Header(name), text)) => out.extend([name, ": ", text, "\r\n"]),
+        Some((Place::Query(_) | Place::Field(_), _)) | None => {}
     }
 }
 
 /// The names of captured values that a step's templates use.
 fn captured_by(step: &Step) -> Vec<String> {
-    let templates: Vec<&Template> = match &step.does {
-        Does::Request(request) => {
-            let body = request.body.iter().map(|body| match body {
-                Body::Json(template) | Body::Text(template) => template,
-            });
-            request.headers.iter().map(|(_, template)| template).chain(body).chain([&request.path]).collect()
-        }
-        Does::Bot(to_bot) => match &to_bot.gesture {
-            scenario::Gesture::Says(template) | scenario::Gesture::Taps(template) => vec![template],
-        },
-    };
-    let slots = templates.into_iter().flat_map(|template| &template.pieces).filter_map(|piece| match piece {
-        Piece::Slot(Slot::Captured(name)) => Some(name.clone()),
-        Piece::Slot(_) | Piece::Text(_) => None,
-    });
+    let slots =
+        templates(&step.does).into_iter().flat_map(|template| &template.pieces).filter_map(|piece| match piece {
+            Piece::Slot(Slot::Captured(name)) => Some(name.clone()),
+            Piece::Slot(_) | Piece::Text(_) => None,
+        });
     slots.collect()
 }
 
+/// The templates of everything that is sent or looked for.
+fn templates(does: &Does) -> Vec<&Template> {
+    let (path, headers, rest): (_, _, Vec<&Template>) = match does {
+        Does::Bot(to_bot) => match &to_bot.gesture {
+            scenario::Gesture::Says(template) | scenario::Gesture::Taps(template) => return vec![template],
+        },
+        Does::Request(request) => match &request.body {
+            Some(Body::Json(body) | Body::Text(body)) => (&request.path, &request.headers, vec![body]),
+            None => (&request.path, &request.headers, Vec::new()),
+        },
+        Does::Page(page) => match &page.assets {
+            Assets::Listed(paths) => (&page.path, &page.headers, paths.iter().collect()),
+            Assets::Found => (&page.path, &page.headers, Vec::new()),
+        },
+        Does::Converse(conversation) => {
+            let message = conversation.message.iter().map(|body| match body {
+                Body::Json(template) | Body::Text(template) => template,
+            });
+            let sought = conversation.answer.iter().filter_map(|sought| match sought {
+                Sought::Anything => None,
+                Sought::Containing(template) | Sought::Equal { value: template, .. } => Some(template),
+            });
+            (&conversation.path, &conversation.headers, message.chain(sought).collect())
+        }
+    };
+    headers.iter().map(|(_, template)| template).chain(rest).chain([path]).collect()
+}
+
 /// A body that holds the initData is a JSON object, and it becomes the first of its fields.
-fn write_body(request: &Request, values: &Values<'_>, signed: Option<(&Place, &str)>, body: &mut String) {
-    match &request.body {
+fn write_body(content: Option<&Body>, values: &Values<'_>, signed: Option<(&Place, &str)>, body: &mut String) {
+    match content {
         Some(Body::Json(template)) => put(template, values, Escape::Json, body),
         Some(Body::Text(template)) => put(template, values, Escape::None, body),
         None => {}
@@ -212,8 +295,8 @@ fn write_body(request: &Request, values: &Values<'_>, signed: Option<(&Place, &s
     }
 }
 
-fn write_headers(request: &Request, values: &Values<'_>, out: &mut String) {
-    for (name, value) in &request.headers {
+fn write_headers(headers: &[(String, Template)], values: &Values<'_>, out: &mut String) {
+    for (name, value) in headers {
         out.extend([name, ": "]);
         let from = out.len();
         put(value, values, Escape::None, out);
@@ -232,7 +315,7 @@ fn write_length(request: &Request, body: &str, out: &mut String) {
         return;
     }
     match &request.body {
-        _ if bodiless || has(request, "content-type") => {}
+        _ if bodiless || has(&request.headers, "content-type") => {}
         Some(Body::Text(_)) => out.push_str("content-type: text/plain; charset=utf-8\r\n"),
         // Without a template of its own, the body is the object that holds the initData.
         Some(Body::Json(_)) | None => out.push_str("content-type: application/json\r\n"),
@@ -240,8 +323,8 @@ fn write_length(request: &Request, body: &str, out: &mut String) {
     write!(out, "content-length: {}\r\n", body.len()).expect("writing to a string never fails");
 }
 
-fn has(request: &Request, header: &str) -> bool {
-    request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header))
+fn has(headers: &[(String, Template)], header: &str) -> bool {
+    headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(header))
 }
 
 /// Fills a template whose captured values are known to be there; a scenario with a placeholder that requests do not
@@ -297,7 +380,8 @@ mod tests {
         let captured = Captured::from([("it".to_owned(), value.to_owned())]);
         assert_eq!(requests.obstacle(&ARRIVAL, &captured), None);
         let mut out = String::new();
-        requests.write(&ARRIVAL, &captured, &mut out);
+        let Does::Request(request) = &requests.step(0).does else { panic!("a request") };
+        requests.write(request, &ARRIVAL, &captured, &mut out);
         out
     }
 

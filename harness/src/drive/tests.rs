@@ -11,6 +11,7 @@ use floodrig_reports::recording::{ActInterval, Histogram, Outcomes, Row};
 
 use super::*;
 use crate::deliveries::Awaited;
+use crate::exchange::Speech;
 use crate::exchange::rough::{Freezing, FullQueue, Manner, Rough, answer, eventually, nobody, ok};
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Visit, crowd};
@@ -18,6 +19,9 @@ use crate::record::Progress;
 use crate::scenario::{
     Arrive, Body, Connections, Does, Fault, Faults, InAnswer, Piece, Request, Shows, Sign, Slot, Step, Template,
 };
+
+mod pages;
+mod sockets;
 
 /// Longer than any load of a test takes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,6 +42,8 @@ struct Load {
     progress: Arc<Progress>,
     pace: Pace,
     connections: Connections,
+    speech: Speech,
+    rtt: Option<Duration>,
 }
 
 /// What a load came to.
@@ -77,6 +83,8 @@ fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
         progress,
         pace: Pace::Planned,
         connections: Connections::Player,
+        speech: Speech::default(),
+        rtt: None,
     }
 }
 
@@ -96,6 +104,8 @@ impl Load {
         let mut scenario = scenario(vec![journey]);
         (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout / 2);
         scenario.crowd.connections = self.connections;
+        scenario.system.speech = self.speech.clone();
+        scenario.crowd.rtt = self.rtt.map(|rtt| rtt..=rtt);
         scenario
     }
 
@@ -177,7 +187,8 @@ fn add(total: &mut ActInterval, act: &ActInterval) {
         sum
     });
     total.outcomes = outcomes(sum);
-    let merges: [(&mut Histogram, &Histogram); 4] = [
+    let merges: [(&mut Histogram, &Histogram); 5] = [
+        (&mut total.lag, &act.lag),
         (&mut total.response, &act.response),
         (&mut total.service, &act.service),
         (&mut total.blocked, &act.blocked),
@@ -321,6 +332,18 @@ fn two_acts_of_one_player_follow_one_another_on_one_connection() {
     assert_eq!(blocked.quantile_us(0.5), Some(0));
     assert!(blocked.max_us().unwrap() >= 89_000);
     assert!(outcome.total.response.max_us().unwrap() >= 189_000);
+}
+
+#[test]
+fn a_long_way_is_the_networks_time_and_not_the_rigs_lag() {
+    let server = Rough::always(Manner::Answer(vec![ok("")]));
+    let load = Load { rtt: Some(400 * MILLISECOND), ..load(vec![(0, 0, 0), (1500, 0, 0)]) };
+    let outcome = load.against(server.address);
+    assert_eq!(outcome.total.ok, 2);
+    // The first connects as well.
+    assert!(outcome.total.service.quantile_us(0.0).unwrap() >= 399_000);
+    assert!(outcome.total.service.max_us().unwrap() >= 799_000);
+    assert!(outcome.total.lag.max_us().unwrap() < 399_000);
 }
 
 #[test]

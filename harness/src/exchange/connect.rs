@@ -6,10 +6,14 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::failure::Failure;
+use super::far::{Far, Network, SLOW_BUFFER};
+use super::http2::Session;
+use super::link::{Link, Road};
 use super::sock_diag::SockDiag;
+use super::speech::Speech;
 use super::wire::Endpoint;
 
 /// A handshake on loopback takes microseconds; only one slower than this is looked into.
@@ -22,7 +26,7 @@ const SURELY_LATE: Duration = Duration::from_millis(900);
 /// A connection kept from one exchange to the next.
 #[derive(Debug)]
 pub struct Connection {
-    pub(super) stream: TcpStream,
+    pub(super) link: Link,
 }
 
 /// A connection just made.
@@ -33,29 +37,99 @@ pub(super) struct Fresh {
 }
 
 impl Connection {
-    /// Whether the connection is still open and silent, as far as has been noticed; it asks the kernel only
-    /// when something has happened to the socket.
-    pub(super) fn is_idle(&self) -> bool {
-        let read = self.stream.try_read(&mut [0]);
-        read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    /// The connection, if it is still open and silent.
+    pub(super) fn if_idle(mut self) -> Option<Self> {
+        self.link.is_idle().then_some(self)
+    }
+
+    /// Another handle of the same connection, where several exchanges may be under way on it.
+    pub fn share(&self) -> Option<Self> {
+        match &self.link {
+            Link::Plain(_) | Link::Wrapped(_) => None,
+            Link::Multiplexed(session) => Some(Self { link: Link::Multiplexed(session.clone()) }),
+        }
     }
 }
 
 /// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
-pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>) -> Result<Fresh, Failure> {
+pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<Fresh, Failure> {
+    let begun = now();
+    let (stream, late) = open(endpoint, source, network).await?;
+    let speech = &endpoint.speech;
+    let link = if speech.is_plain() && network.is_near() {
+        Link::Plain(stream)
+    } else {
+        let road = over(stream, network).await;
+        in_time(endpoint, begun + network.round_trip, greet(road, speech)).await?
+    };
+    Ok(Fresh { connection: Connection { link }, late })
+}
+
+/// The same for HTTP/1.1 alone, and without a place for what carries it. Says as well whether the handshake came late.
+pub(super) async fn connect_road(
+    endpoint: &Endpoint,
+    source: Option<IpAddr>,
+    network: Network,
+) -> Result<(Box<dyn Road>, bool), Failure> {
+    let begun = now();
+    let (stream, late) = open(endpoint, source, network).await?;
+    let road = over(stream, network).await;
+    let Some(tls) = &endpoint.speech.tls else { return Ok((road, late)) };
+    let (stream, _) = in_time(endpoint, begun + network.round_trip, tls.shake(road, false)).await?;
+    Ok((Box::new(stream), late))
+}
+
+/// The socket as seen over the network, once the network has carried its handshake there and back. That is the network's
+/// own time: `connect_timeout` bounds what the system takes.
+async fn over(stream: TcpStream, network: Network) -> Box<dyn Road> {
+    if network.is_near() {
+        return Box::new(stream);
+    }
+    sleep(network.round_trip).await;
+    Box::new(Far::new(stream, network))
+}
+
+/// What is left of `connect_timeout` is there for what follows the kernel's handshake.
+async fn in_time<T>(
+    endpoint: &Endpoint,
+    begun: Instant,
+    greeting: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let left = endpoint.connect_timeout.saturating_sub(now().saturating_duration_since(begun));
+    timeout(left, Box::pin(greeting)).await.map_err(|_| Failure::ConnectTimeout)?
+}
+
+/// A socket that is connected, and whether its handshake came late.
+async fn open(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<(TcpStream, bool), Failure> {
     let (address, within) = (endpoint.address, endpoint.connect_timeout);
-    let socket = socket(address, source).map_err(|error| Failure::to_connect(&error))?;
+    let socket = socket(address, source, network).map_err(|error| Failure::to_connect(&error))?;
     let begun = now();
     let stream = timeout(within, socket.connect(address)).await.map_err(|_| Failure::ConnectTimeout)?;
     let stream = stream.map_err(|error| Failure::to_connect(&error))?;
     let took = now().duration_since(begun);
     refuse_itself(&stream, address)?;
-    Ok(Fresh { late: took > SLOW && needed_retransmits(&stream, took), connection: Connection { stream } })
+    let late = took > SLOW && needed_retransmits(&stream, took);
+    Ok((stream, late))
 }
 
-fn socket(address: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
+/// Comes to terms with the peer on how to speak.
+async fn greet(road: Box<dyn Road>, speech: &Speech) -> Result<Link, Failure> {
+    let (road, http2, scheme): (Box<dyn Road>, bool, _) = match &speech.tls {
+        Some(tls) => {
+            let (stream, agreed) = tls.shake(road, speech.http2).await?;
+            (Box::new(stream), agreed, "https")
+        }
+        None => (road, speech.http2, "http"),
+    };
+    Ok(if http2 { Link::Multiplexed(Session::open(road, scheme).await?) } else { Link::Wrapped(road) })
+}
+
+fn socket(address: SocketAddr, source: Option<IpAddr>, network: Network) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_nodelay(true)?;
+    if network.reads_at.is_some() {
+        socket.set_recv_buffer_size(SLOW_BUFFER)?;
+    }
     if let Some(source) = source {
         socket.bind(SocketAddr::new(source, 0))?;
     }

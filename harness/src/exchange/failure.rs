@@ -18,6 +18,8 @@ pub enum Failure {
     Closed,
     /// Sent, but not answered in full in time.
     Timeout,
+    /// Connected, but the two could not agree on TLS: a certificate that is not trusted, no version in common.
+    Tls,
     /// What came is not an HTTP answer.
     Malformed,
     /// The rig's own fault.
@@ -33,9 +35,16 @@ impl Failure {
         }
     }
 
-    /// What ended a connection that had been made.
+    /// What ended a connection that had been made. A library between us and the kernel may have ended it with an error
+    /// of its own, which has no number.
     pub(super) fn of_connection(error: &io::Error) -> Self {
-        Self::of(Errno::from_io_error(error))
+        match (Errno::from_io_error(error), error.kind()) {
+            (Some(errno), _) => Self::of(Some(errno)),
+            (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero) => Self::Closed,
+            (None, io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => Self::Reset,
+            (None, io::ErrorKind::InvalidData) => Self::Malformed,
+            (None, _) => Self::of(None),
+        }
     }
 
     fn of(errno: Option<Errno>) -> Self {
@@ -59,6 +68,7 @@ impl From<Failure> for Outcome {
             Failure::ConnectTimeout => Self::ConnectTimeout,
             Failure::Closed => Self::Closed,
             Failure::Timeout => Self::Timeout,
+            Failure::Tls => Self::TlsFailed,
             // Something did answer, and what it said could not be what was wanted.
             Failure::Malformed => Self::CheckFailed,
             Failure::Rig(fault) => Self::RigFault(fault),

@@ -90,7 +90,7 @@ impl FullQueue {
     pub(crate) fn accept_and_answer(&self) {
         let _first = self.listener.accept().unwrap();
         let late = TcpStream::from(self.listener.accept().unwrap().0);
-        assert!(read_request(&late));
+        assert!(read_request(&late).is_some());
         (&late).write_all(ok("").as_bytes()).unwrap();
     }
 }
@@ -167,6 +167,11 @@ pub(crate) fn eventually(holds: impl Fn() -> bool) {
 impl Rough {
     /// Starts a server that asks `manner` what to do with each request.
     pub(crate) fn serve(manner: impl Fn(Which) -> Manner + Send + Sync + 'static) -> Self {
+        Self::site(move |which, _| manner(which))
+    }
+
+    /// Starts a server that treats each request by its head.
+    pub(crate) fn site(manner: impl Fn(Which, &str) -> Manner + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (requests, stopping) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
@@ -203,14 +208,12 @@ impl Drop for Rough {
 }
 
 /// Serves one connection until either side is done with it.
-fn attend(mut stream: &TcpStream, connection: u64, requests: &AtomicU64, manner: &dyn Fn(Which) -> Manner) {
+fn attend(mut stream: &TcpStream, connection: u64, requests: &AtomicU64, manner: &dyn Fn(Which, &str) -> Manner) {
     stream.set_nodelay(true).unwrap();
     for request in 0.. {
-        if !read_request(stream) {
-            return;
-        }
+        let Some(head) = read_request(stream) else { return };
         requests.fetch_add(1, Ordering::SeqCst);
-        let pieces = match manner(Which { connection, request }) {
+        let pieces = match manner(Which { connection, request }, &head) {
             Manner::Answer(pieces) => pieces,
             Manner::Slowly(pause, text) => {
                 thread::sleep(pause);
@@ -228,17 +231,18 @@ fn attend(mut stream: &TcpStream, connection: u64, requests: &AtomicU64, manner:
     }
 }
 
-/// Reads a head and its `content-length` bytes of body; `false` when the client has gone.
-fn read_request(mut stream: &TcpStream) -> bool {
+/// Reads a head and its `content-length` bytes of body, and returns the head; nothing when the client has gone.
+fn read_request(mut stream: &TcpStream) -> Option<String> {
     let (mut text, mut piece, mut whole) = (Vec::new(), vec![0; 64 * 1024], None);
     while whole.is_none_or(|whole| text.len() < whole) {
         match stream.read(&mut piece) {
-            Ok(0) | Err(_) => return false,
+            Ok(0) | Err(_) => return None,
             Ok(len) => text.extend_from_slice(&piece[..len]),
         }
         whole = whole.or_else(|| length(&text));
     }
-    true
+    let head = text.split(|byte| *byte == b'\n').take_while(|line| line.len() > 1).flatten();
+    Some(String::from_utf8(head.copied().collect()).unwrap())
 }
 
 /// The length of a request whose head is there.

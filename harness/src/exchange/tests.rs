@@ -11,14 +11,18 @@ use floodrig_reports::recording::RigFault;
 use super::rough::{FullQueue, Manner, Rough, Which, answer, nobody, ok};
 use super::*;
 
+mod far;
+mod versed;
+
 /// Longer than any step of a test takes, and short enough to wait for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const KEPT: Ask = Ask { body: Body::Kept, headers: true, source: None };
-const DRAINED: Ask = Ask { body: Body::Drained, headers: false, source: None };
+const NEAR: Network = Network { round_trip: Duration::ZERO, reads_at: None };
+const KEPT: Ask = Ask { body: Body::Kept, headers: true, source: None, network: NEAR };
+const DRAINED: Ask = Ask { body: Body::Drained, headers: false, source: None, network: NEAR };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
-    Endpoint { address, connect_timeout: PATIENCE, timeout: PATIENCE }
+    Endpoint { address, speech: Speech::default(), connect_timeout: PATIENCE, timeout: PATIENCE }
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {

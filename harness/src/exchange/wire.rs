@@ -13,17 +13,22 @@ use tokio::net::TcpStream;
 use super::answer::Answer;
 use super::connect::{Connection, connect};
 use super::failure::Failure;
+use super::far::Network;
+use super::link::{Link, Road};
 use super::patience::{Patience, Timer};
+use super::speech::Speech;
 
 /// Bytes read at once; one read takes a whole answer of the usual size.
 const INBOUND: usize = 64 * 1024;
 
 /// Where requests go, and how long they may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Endpoint {
     /// The peer.
     pub address: SocketAddr,
-    /// How long a handshake may take.
+    /// How it is spoken to.
+    pub speech: Speech,
+    /// How long a handshake may take, that of TLS included.
     pub connect_timeout: Duration,
     /// How long an answer may take once connected.
     pub timeout: Duration,
@@ -47,6 +52,8 @@ pub struct Ask {
     pub headers: bool,
     /// The local address a fresh connection is made from; nothing: the kernel's choice.
     pub source: Option<IpAddr>,
+    /// What a fresh connection goes over.
+    pub network: Network,
 }
 
 /// What an exchange came to.
@@ -95,9 +102,9 @@ struct Line<'a> {
 }
 
 /// A try that failed, and whether any byte of an answer had come by then.
-struct Broken {
-    failure: Failure,
-    begun: bool,
+pub(super) struct Broken {
+    pub(super) failure: Failure,
+    pub(super) begun: bool,
 }
 
 impl Wire {
@@ -105,6 +112,10 @@ impl Wire {
     pub fn new(endpoint: Endpoint) -> Self {
         let inbound = RefCell::new(vec![0; INBOUND].into_boxed_slice());
         Self { endpoint, outbound: RefCell::default(), inbound }
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// Sends what `fill` writes over the kept connection or a fresh one, and reads the answer. `fill` is called
@@ -117,7 +128,7 @@ impl Wire {
         fill: impl Fn(&mut String),
     ) -> Exchanged {
         let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
-        if let Some(connection) = kept.take().filter(Connection::is_idle) {
+        if let Some(connection) = kept.take().and_then(Connection::if_idle) {
             exchanged.tries += 1;
             match self.attempt(Line { connection, kept, timer: timer.as_mut() }, ask, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
@@ -125,7 +136,7 @@ impl Wire {
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
             }
         }
-        match connect(&self.endpoint, ask.source).await {
+        match connect(&self.endpoint, ask.source, ask.network).await {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
             Ok(fresh) => {
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
@@ -139,14 +150,18 @@ impl Wire {
     /// One try on one connection, which is put back when it may be used again.
     async fn attempt(&self, mut line: Line<'_>, ask: Ask, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
-        let mut patience = Patience::new(line.timer, self.endpoint.timeout);
-        let talked = {
-            let mut talk = pin!(self.talk(&mut line.connection.stream, &mut answer, fill));
-            poll_fn(|context| match talk.as_mut().poll(context) {
-                Poll::Ready(talked) => Poll::Ready(talked),
-                Poll::Pending => patience.poll_over(context).map(|()| Err(Failure::Timeout)),
-            })
-            .await
+        let patience = Patience::new(line.timer, self.endpoint.timeout);
+        let talked = match &mut line.connection.link {
+            Link::Plain(stream) => within(patience, self.talk(stream, &mut answer, fill)).await,
+            // Boxed, so that an act on a plain connection need not have room for them.
+            Link::Wrapped(road) => within(patience, Box::pin(self.talk_over(road, &mut answer, fill))).await,
+            Link::Multiplexed(session) => {
+                let text = self.text(fill);
+                let exchanged = within(patience, Box::pin(async { Ok(session.exchange(&text, ask).await) })).await;
+                let answered = exchanged.unwrap_or_else(|failure| Err(Broken { failure, begun: true }))?;
+                *line.kept = Some(line.connection);
+                return Ok(answered);
+            }
         };
         talked.map_err(|failure| Broken { failure, begun: answer.begun })?;
         *line.kept = answer.reusable.then_some(line.connection);
@@ -165,6 +180,26 @@ impl Wire {
         poll_fn(|context| self.poll_receive(context, stream, answer)).await
     }
 
+    async fn talk_over(
+        &self,
+        road: &mut Box<dyn Road>,
+        answer: &mut Answer,
+        fill: impl Fn(&mut String),
+    ) -> Result<(), Failure> {
+        let text = self.text(fill);
+        road.write_all(text.as_bytes()).await.map_err(|error| Failure::of_connection(&error))?;
+        road.flush().await.map_err(|error| Failure::of_connection(&error))?;
+        poll_fn(|context| self.poll_receive(context, road, answer)).await
+    }
+
+    /// A copy of a request, for whoever cannot take it in one go.
+    pub(super) fn text(&self, fill: impl Fn(&mut String)) -> String {
+        let mut outbound = self.outbound.borrow_mut();
+        outbound.clear();
+        fill(&mut outbound);
+        outbound.clone()
+    }
+
     /// Sends what the socket takes at once, nearly always all of it, and returns a copy of the rest.
     fn send(&self, stream: &TcpStream, fill: impl Fn(&mut String)) -> Result<Option<Vec<u8>>, Failure> {
         let mut outbound = self.outbound.borrow_mut();
@@ -180,7 +215,7 @@ impl Wire {
     fn poll_receive(
         &self,
         context: &mut Context<'_>,
-        stream: &mut TcpStream,
+        stream: &mut (impl AsyncRead + Unpin),
         answer: &mut Answer,
     ) -> Poll<Result<(), Failure>> {
         let mut inbound = self.inbound.borrow_mut();
@@ -196,4 +231,17 @@ impl Wire {
             }
         }
     }
+}
+
+/// Waits for no longer than patience lasts.
+pub(super) async fn within<T>(
+    patience: Patience<'_>,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let (mut patience, mut work) = (patience, pin!(work));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(done),
+        Poll::Pending => patience.poll_over(context).map(|()| Err(Failure::Timeout)),
+    })
+    .await
 }

@@ -10,6 +10,7 @@ mod chance;
 mod crowd;
 mod marker;
 mod names;
+mod networks;
 mod openings;
 mod part;
 mod think;
@@ -23,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::crowd::crowd;
 pub use self::marker::Marker;
+pub use self::networks::networks;
 pub use self::words::{draw, word};
 
 use self::acts::Acts;

@@ -216,6 +216,7 @@ fn excused(sample: &Sample, from: Option<Duration>) -> Option<Sample> {
         | Outcome::Status(_)
         | Outcome::Refused
         | Outcome::Reset
+        | Outcome::TlsFailed
         | Outcome::ConnectTimeout
         | Outcome::Closed
         | Outcome::Timeout

@@ -12,6 +12,7 @@ use super::trouble::RunError;
 use super::under_test::UnderTest;
 use super::{News, Order};
 use crate::drive::Target;
+use crate::exchange::Speech;
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
 use crate::scenario::{Scenario, Service, Template};
@@ -110,6 +111,7 @@ impl Ground {
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
+            speech: system.speech.clone(),
             remove: heartbeat.map(|folder| folder.root().to_owned()),
             open_files_at_most: system.open_files,
             limits: Limits { memory: system.memory, cpu: system.cpu },
@@ -161,6 +163,7 @@ impl Ground {
             env,
             port,
             cores: CoreSets { system: self.cores.rig.clone(), rig: self.cores.rig.clone(), note: None },
+            speech: Speech::default(),
             open_files: self.open_files,
             remove: None,
             open_files_at_most: None,

@@ -108,6 +108,17 @@ fn neighbours(telegram: &Telegram, side: &Side<'_>) -> BTreeMap<u16, String> {
     services.chain(telegram.stub().map(|stub| (stub.port(), Towards::STUB.to_owned()))).collect()
 }
 
+/// What the probe asks for.
+fn asked(system: &crate::scenario::System) -> Result<String, String> {
+    if !system.speech.is_plain() {
+        return Err("the probe speaks plain HTTP/1.1, and the system does not".to_owned());
+    }
+    Ok(match &system.ready {
+        Ready::Path(path) => path.clone(),
+        Ready::Accepts | Ready::Command(_) | Ready::Bot => "/".to_owned(),
+    })
+}
+
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
 fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
     let ground = rig.ground;
@@ -116,11 +127,7 @@ fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
         tree: here.clone().and_then(|()| side.system.tree()),
         command: side.system.command(),
         address: here.and_then(|()| listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
-        path: match &rig.order.scenario.system.ready {
-            Ready::Path(path) => path.clone(),
-            Ready::Accepts | Ready::Command(_) => "/".to_owned(),
-            Ready::Bot => String::new(),
-        },
+        path: asked(&rig.order.scenario.system),
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(),

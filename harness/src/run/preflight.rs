@@ -112,6 +112,11 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Status(status) => format!("was answered {status}"),
         Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
         Outcome::Timeout => "was not answered in time".to_owned(),
+        Outcome::TlsFailed => {
+            "connected, but could not agree on TLS: does `system.tls` name the certificate, or who signed it, and the \
+             name it bears?"
+                .to_owned()
+        }
         Outcome::Closed => "was not answered: the connection was closed".to_owned(),
         Outcome::Reset => "was not answered: the connection was reset".to_owned(),
         Outcome::Refused => "found nobody listening".to_owned(),

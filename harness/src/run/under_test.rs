@@ -39,7 +39,7 @@ impl UnderTest {
         let to_start = ground.start_at.map(|start| start.saturating_sub(ground.clock.now()));
         let wait = (ground.clock, system.ready_within.max(to_start.unwrap_or_default()));
         let (address, stub) = (running.target.address, telegram.stub().map(|stub| &**stub));
-        let sought = Sought { address, pid: running.pid, ready: &system.ready, stub };
+        let sought = Sought { address, speech: &system.speech, pid: running.pid, ready: &system.ready, stub };
         let found = Attached::find(&sought, wait, &rig.stop.flag());
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,

@@ -107,6 +107,13 @@ pub(super) struct WhenTable {
     status: Option<NumberOrList>,
 }
 
+impl CaptureTable {
+    /// Whether it stands in the answer's body.
+    pub(super) fn is_in_body(&self) -> bool {
+        matches!(self.0, InAnswer::Pointer(_))
+    }
+}
+
 impl<'de> Deserialize<'de> for CaptureTable {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(PointerOrHeader)

@@ -13,6 +13,7 @@ use floodrig_stub::Limits;
 use toml::de::{DeTable, DeValue};
 
 use super::complaint::{Complaint, did_you_mean, settle};
+use super::connections::Connections;
 use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
@@ -127,7 +128,10 @@ fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut V
     positive(file.timeout, &spot.key("timeout"), complaints);
     bounded(file.settle, &spot.key("settle"), complaints);
     bounded(file.idle.unwrap_or_default(), &spot.key("idle"), complaints);
+    network(file, spot, complaints);
     Crowd {
+        rtt: file.rtt.as_ref().map(|rtt| rtt.0.clone()),
+        reads_at: file.reads_at.as_ref().map(|rates| rates.0.clone()),
         groups: file.groups,
         players_per_group: file.players_per_group,
         arrive: file.arrive.as_ref().map(|own| arrive::checked(own, scenario, &spot.key("arrive"), complaints)),
@@ -137,6 +141,19 @@ fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut V
         settle: file.settle,
         idle: file.idle,
         start_param: start_param(&file.start_param, &spot.key("start_param"), complaints),
+    }
+}
+
+/// What lies between players and the system belongs to their own connections, and answers have to come through it.
+fn network(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let given = [("rtt", file.rtt.is_some()), ("reads_at", file.reads_at.is_some())];
+    for (key, _) in given.iter().filter(|(_, given)| *given && file.connections == Connections::Shared) {
+        let says = "connections that anybody uses are nobody's network";
+        complaints.push(spot.key(key).complain_of_key(says, "drop it, or say connections = \"player\""));
+    }
+    if file.rtt.as_ref().is_some_and(|rtt| *rtt.0.end() >= file.timeout) {
+        let help = "write a shorter one, or a longer `timeout`";
+        complaints.push(spot.key("rtt").complain("no answer could come back within `timeout`", help));
     }
 }
 

@@ -7,7 +7,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", expecting = "`player`, `shared` or `fresh`")]
 pub enum Connections {
-    /// Every player's own, as a browser's: opened at the first act and used for one act after the other.
+    /// Every player's own, as a browser's: one that is used for one act after the other, and up to six that a page load
+    /// uses at the same time.
     #[default]
     Player,
     /// Anybody's, as those of a proxy in front of the system: an act takes an idle one, and opens one when there is none.
@@ -21,8 +22,9 @@ impl Connections {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Player => {
-                "one keep-alive connection per player, opened at its first act; a kept one that closes before any \
-                 byte of an answer is retried once on a fresh one"
+                "keep-alive connections of every player's own: one, opened at the first act, for acts one after the \
+                 other, and up to six for a page load; a kept one that closes before any byte of an answer is retried \
+                 once on a fresh one"
             }
             Self::Shared => {
                 "keep-alive connections that anybody uses, opened when none is idle; a kept one that closes before \

@@ -18,6 +18,8 @@ use super::faults::FaultsTable;
 use super::heartbeat::Heartbeat;
 use super::lists::WordsTable;
 use super::number_or_list::NumberOrList;
+use super::rates::Rates;
+use super::spread::Spread;
 use super::think::ThinkTable;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
@@ -104,6 +106,11 @@ pub(super) struct SystemTable {
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
     pub(super) port: Option<u16>,
+    /// It speaks HTTPS, and its certificate is trusted because of this.
+    pub(super) tls: Option<TlsTable>,
+    /// It speaks HTTP/2. With `tls` that is offered and the system chooses (ALPN); without, it is known to.
+    #[serde(default)]
+    pub(super) http2: bool,
     /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
     /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
     pub(super) ready: Option<String>,
@@ -159,6 +166,18 @@ pub(super) enum ReadyTable {
     Command(Vec<String>),
 }
 
+/// Whom to trust.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Tls")]
+pub(super) struct TlsTable {
+    /// A PEM file, from the scenario's own folder: the system's certificate, or that of who signed it.
+    pub(super) ca: String,
+    /// The name that a signed certificate bears; a self-signed one is trusted whatever it bears.
+    #[serde(default = "loopback")]
+    pub(super) name: String,
+}
+
 /// Groups and players.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -174,6 +193,12 @@ pub(super) struct CrowdTable {
     /// Whose connections are.
     #[serde(default)]
     pub(super) connections: Connections,
+    /// How long it takes from a player to the system and back, such as `"40ms..300ms"`: drawn for each player. Their
+    /// requests leave later and answers arrive later by half of it; connecting takes one more, and TLS another.
+    pub(super) rtt: Option<Spread>,
+    /// How many bytes a player reads in a second, such as `"200KiB..2MiB"`: drawn for each player, evenly by its
+    /// logarithm. Slow readers fill the system's sockets and hold their connections.
+    pub(super) reads_at: Option<Rates>,
     /// How long a handshake may take.
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
@@ -233,7 +258,8 @@ pub(super) enum PlaceTable {
     Field(String),
 }
 
-/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `says` and `taps`, and what goes with it.
+/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `page`, `websocket`, `says` and `taps`, and what
+/// goes with it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "Step")]
@@ -250,6 +276,17 @@ pub(super) struct StepTable {
     pub(super) patch: Option<String>,
     /// DELETE this path.
     pub(super) delete: Option<String>,
+    /// Load the page of this path as a browser does: the document, and then its assets over up to six connections. The
+    /// act ends when all are in. No initData goes with it: an app has it only once it runs.
+    pub(super) page: Option<String>,
+    /// The paths of the page's assets; by default those of its own origin that the document names.
+    pub(super) assets: Option<Vec<String>>,
+    /// Say something over the visit's WebSocket of this path: it is opened by the first act that uses it, with initData
+    /// in its place, and kept until the visit ends. `json` or `text` is the message.
+    pub(super) websocket: Option<String>,
+    /// The message over the WebSocket that ends the act; others are passed over. Without it the act ends when its own
+    /// message has been sent.
+    pub(super) answer: Option<AnswerTable>,
     /// Write this to the bot; a command is a text that begins with a slash, such as `/start`.
     pub(super) says: Option<String>,
     /// Tap the button of this label or callback data, on the last message with a keyboard that the bot sent.
@@ -288,6 +325,19 @@ pub(super) struct StepTable {
     pub(super) on_failure: Option<String>,
     /// What its effect shows in a chat.
     pub(super) shows: Option<ShowsTable>,
+}
+
+/// The message that is waited for: any, one that contains a text, or one with a value at a JSON pointer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Answer")]
+pub(super) struct AnswerTable {
+    /// A text that occurs in it.
+    pub(super) contains: Option<String>,
+    /// Where in it, as JSON, `equals` stands: such as `/type`.
+    pub(super) pointer: Option<String>,
+    /// The value that stands there.
+    pub(super) equals: Option<String>,
 }
 
 /// A chat of a player.
@@ -336,6 +386,10 @@ pub(super) fn anything(_: &mut SchemaGenerator) -> Schema {
 
 fn one_core() -> NumberOrList {
     NumberOrList::Number(1)
+}
+
+fn loopback() -> String {
+    "127.0.0.1".to_owned()
 }
 
 fn once() -> u16 {

@@ -10,7 +10,7 @@ use super::file::{JourneyTable, PlaceTable};
 use super::lists::Lists;
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrivals, Arrive, Journey, Place, Step, answer, arrive, faults, impatience, step, to_bot};
+use super::{Arrivals, Arrive, Does, Journey, Place, Step, answer, arrive, faults, impatience, step, to_bot};
 
 /// What all journeys have in common.
 pub(super) struct World<'a> {
@@ -74,6 +74,7 @@ fn journey(file: JourneyTable, world: &World<'_>, spot: &Spot<'_>, complaints: &
         to_bot::possible(&step, index == 0, &at, complaints);
         steps.push(step);
     }
+    one_websocket(&steps, &spot.key("steps"), complaints);
     let own = file.arrive.map(|own| arrive::checked(&own, world.scenario, &spot.key("arrive"), complaints));
     let over = own.as_ref().or(world.arrive).map_or(Duration::ZERO, Arrive::over);
     if over.saturating_add(thinking(&steps)) > LONGEST_RUN {
@@ -111,6 +112,18 @@ fn arrivals(
             let help = "add `arrive.burst.over = \"60s\"`, or give the crowd an `arrive` that its journeys share";
             complaints.push(spot.complain("nobody arrives for this journey", help));
             Arrivals::Shared { weight: 1 }
+        }
+    }
+}
+
+/// A visit has one WebSocket, so all steps name the same.
+fn one_websocket(steps: &[Step], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let mut first = None;
+    for (index, step) in steps.iter().enumerate() {
+        let Does::Converse(conversation) = &step.does else { continue };
+        if *first.get_or_insert(&conversation.path) != &conversation.path {
+            let help = "write the same path in every step, or make it another journey";
+            complaints.push(spot.item(index).key("websocket").complain("a visit has one WebSocket", help));
         }
     }
 }

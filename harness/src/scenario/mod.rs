@@ -7,12 +7,14 @@
 //! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
+
+use crate::exchange::Speech;
 
 mod answer;
 mod arrive;
@@ -30,13 +32,18 @@ mod journey;
 mod lists;
 mod merge;
 mod number_or_list;
+mod page;
 mod quick;
+mod rates;
 mod replay;
 mod schema;
 mod service;
 mod shape;
+mod socket;
 mod source;
+mod speech;
 mod spot;
+mod spread;
 mod step;
 mod system;
 mod template;
@@ -56,7 +63,9 @@ pub use event::{Deed, Event};
 pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
 pub use impatience::{OnFailure, Retry};
+pub use page::{Assets, Page};
 pub use schema::schema;
+pub use socket::{Conversation, Sought};
 pub use source::{Source, Unreadable};
 pub use template::{Draw, Piece, Pool, Slot, Template};
 pub use think::Think;
@@ -178,6 +187,8 @@ pub struct System {
     pub env: BTreeMap<String, Template>,
     /// The port it listens on; nothing: a free one.
     pub port: Option<u16>,
+    /// How it is spoken to.
+    pub speech: Speech,
     /// When it counts as ready.
     pub ready: Ready,
     /// Whether its own loop tells of its stalls.
@@ -251,6 +262,10 @@ pub struct Crowd {
     pub arrive: Option<Arrive>,
     /// Whose connections are.
     pub connections: Connections,
+    /// How long it takes from a player to the system and back; nothing: no time.
+    pub rtt: Option<RangeInclusive<Duration>>,
+    /// How many bytes a player reads in a second; nothing: as many as come.
+    pub reads_at: Option<RangeInclusive<u64>>,
     /// How long a handshake may take.
     pub connect_timeout: Duration,
     /// How long an answer may take once connected, or the bot's once it could have the update.
@@ -321,8 +336,22 @@ pub struct Step {
 pub enum Does {
     /// Sends one request and waits for its answer.
     Request(Request),
+    /// Loads a page with everything that belongs to it, as a browser does.
+    Page(Page),
+    /// Says something over a WebSocket.
+    Converse(Conversation),
     /// Does something in a chat and waits for the bot's call that answers it.
     Bot(ToBot),
+}
+
+impl Does {
+    /// Whether the visit's initData goes with it: a page is loaded before its app has any.
+    pub fn sends_init_data(&self) -> bool {
+        match self {
+            Self::Request(_) | Self::Converse(_) => true,
+            Self::Page(_) | Self::Bot(_) => false,
+        }
+    }
 }
 
 /// What a user does towards the bot.

@@ -11,7 +11,7 @@ use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
 use super::think;
-use super::{Body, Does, OnFailure, Place, Request, Shows, Sign, Step, to_bot};
+use super::{Body, Does, OnFailure, Place, Request, Shows, Sign, Step, page, socket, to_bot};
 
 /// Checks a step, and adds what it captures; `by_default` is what players do when it fails and it does not say.
 pub(super) fn checked(
@@ -28,7 +28,7 @@ pub(super) fn checked(
     let does = match to_bot::checked(&file, spot, captures, complaints) {
         Some(to_bot) => Does::Bot(to_bot),
         None if complaints.len() > before => Does::Request(Request::default()),
-        None => Does::Request(request(&file, spot, captures, complaints)),
+        None => does(&file, spot, captures, complaints),
     };
     let check = answer::checks(&file.check, &spot.key("check"), captures, complaints);
     captures.so_far.extend(file.capture.keys().filter(|name| !template::is_taken(name)).cloned());
@@ -49,8 +49,30 @@ pub(super) fn checked(
     }
 }
 
-fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Request {
+fn does(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Does {
+    let (key, path) = what(file, spot, complaints);
+    if key == "page" {
+        return Does::Page(page::checked(path, file, spot, captures, complaints));
+    }
+    if key == "websocket" {
+        return Does::Converse(socket::checked(path, file, spot, captures, complaints));
+    }
+    if file.assets.is_some() {
+        let help = "write `page` in place of the method";
+        complaints.push(spot.key("assets").complain_of_key("only a page has assets", help));
+    }
+    if file.answer.is_some() {
+        let help = "write `websocket` in place of the method, or drop it";
+        complaints.push(spot.key("answer").complain_of_key("only a WebSocket's answer is looked for", help));
+    }
+    Does::Request(request((key, path), file, spot, captures, complaints))
+}
+
+/// The one thing that the step does, by its key.
+fn what<'f>(file: &'f StepTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> (&'static str, &'f str) {
     let methods = [
+        ("page", &file.page),
+        ("websocket", &file.websocket),
         ("get", &file.get),
         ("post", &file.post),
         ("put", &file.put),
@@ -58,10 +80,11 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
         ("delete", &file.delete),
     ];
     let given: Vec<_> = methods.iter().filter_map(|(key, path)| Some((*key, path.as_deref()?))).collect();
-    let (key, path) = match given.as_slice() {
+    match given.as_slice() {
         [one] => *one,
         [] => {
-            let help = "add `get`, `post`, `put`, `patch` or `delete` with a path, or `says` or `taps` for the bot";
+            let help = "add `get`, `post`, `put`, `patch`, `delete`, `page` or `websocket` with a path, or `says` or \
+                        `taps` for the bot";
             complaints.push(spot.key("act").complain("this step does nothing", help));
             ("get", "/")
         }
@@ -70,7 +93,16 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
             complaints.push(spot.key(last.0).complain_of_key(says, "make it two steps"));
             *first
         }
-    };
+    }
+}
+
+fn request(
+    (key, path): (&str, &str),
+    file: &StepTable,
+    spot: &Spot<'_>,
+    captures: &Captures,
+    complaints: &mut Vec<Complaint>,
+) -> Request {
     Request {
         method: key.to_ascii_uppercase(),
         path: path_template(path, &spot.key(key), captures, complaints),
@@ -79,7 +111,12 @@ fn request(file: &StepTable, spot: &Spot<'_>, captures: &Captures, complaints: &
     }
 }
 
-fn path_template(path: &str, spot: &Spot<'_>, captures: &Captures, complaints: &mut Vec<Complaint>) -> Template {
+pub(super) fn path_template(
+    path: &str,
+    spot: &Spot<'_>,
+    captures: &Captures,
+    complaints: &mut Vec<Complaint>,
+) -> Template {
     path_stands(path, spot, complaints);
     Template::parse(path, spot, template::Place::Act(captures), complaints)
 }
@@ -101,7 +138,7 @@ pub(super) fn path_stands(path: &str, spot: &Spot<'_>, complaints: &mut Vec<Comp
     }
 }
 
-fn headers(
+pub(super) fn headers(
     file: &BTreeMap<String, String>,
     spot: &Spot<'_>,
     captures: &Captures,
@@ -132,7 +169,7 @@ pub(super) fn header_name(name: &str, spot: &Spot<'_>, complaints: &mut Vec<Comp
     }
 }
 
-fn request_body(
+pub(super) fn request_body(
     file: &StepTable,
     spot: &Spot<'_>,
     captures: &Captures,
@@ -208,7 +245,7 @@ fn what_it_shows(file: &ShowsTable, spot: &Spot<'_>, captures: &Captures, compla
 
 /// Whether the step leaves the place free that initData is put in, and has it at all.
 pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let header = match place {
+    let header = match place.filter(|_| step.does.sends_init_data()) {
         Some(Place::Authorization) => "authorization",
         Some(Place::Header(name)) => name,
         Some(Place::Field(name)) => return room_in_body(step, name, spot, complaints),
@@ -222,8 +259,13 @@ pub(super) fn room_for_init_data(step: &Step, place: Option<&Place>, spot: &Spot
 }
 
 fn room_in_body(step: &Step, field: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let Does::Request(request) = &step.does else { return };
-    let Some(Body::Json(_)) = request.body else {
+    let body = match &step.does {
+        Does::Request(request) => request.body.as_ref(),
+        Does::Converse(conversation) => conversation.message.as_ref(),
+        Does::Page(_) => None,
+        Does::Bot(_) => return,
+    };
+    let Some(Body::Json(_)) = body else {
         let says = format!("initData goes into the field `{field}`, and this step has no JSON body");
         complaints.push(spot.key("act").complain(says, "add `json = {}`, or say another `init_data`"));
         return;

@@ -11,7 +11,7 @@ use super::file::SystemTable;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Attach, Cores, Ready, System, step, words};
+use super::{Attach, Cores, Ready, System, speech, step, words};
 use crate::url::Url;
 
 /// Less than a shell needs to start another program.
@@ -65,7 +65,9 @@ pub(super) fn checked(
     limits(&file, spot, complaints);
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
+    let folder = folder_of(scenario);
     System {
+        speech: speech::checked(file.tls.as_ref(), file.http2, &folder, &spot.key("tls"), complaints),
         dir: dir(file.dir.as_deref(), scenario, &spot.key("dir"), complaints),
         build: file.build,
         command: file.command.unwrap_or_default(),
@@ -112,6 +114,10 @@ fn attach(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) 
         Err(says) => complaints.push(at.complain(says, "write it as in \"http://127.0.0.1:8080\"")),
         Ok(url) if url.path != "/" => {
             complaints.push(at.complain("a system is a host and a port", "leave the path out: each step has its own"));
+        }
+        Ok(url) if url.is_secure != file.tls.is_some() => {
+            let help = "write https in `url` and whom to trust in `tls`, or neither";
+            complaints.push(at.complain("`url` and `tls` do not agree on how the system is spoken to", help));
         }
         Ok(_) => {}
     }

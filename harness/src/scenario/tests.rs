@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
+use crate::exchange::versed::Identity;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
@@ -211,7 +212,7 @@ fn a_step_says_or_taps_in_the_private_chat_or_the_group() {
             .does
         {
             Does::Bot(ref to_bot) => to_bot.clone(),
-            Does::Request(_) => panic!("a request"),
+            Does::Request(_) | Does::Page(_) | Does::Converse(_) => panic!("a request"),
         };
     let template = |pieces: &[Piece]| Template { pieces: pieces.to_vec() };
     let said = Gesture::Says(template(&[text("hi "), Piece::Slot(Slot::Marker)]));
@@ -243,6 +244,32 @@ fn every_method_sends_its_own_name() {
     for method in ["get", "post", "put", "patch", "delete"] {
         let step = step(&format!("{{ act = 'a', {method} = '/' }}"));
         assert_eq!(request(&step).method, method.to_ascii_uppercase());
+    }
+}
+
+#[test]
+fn a_page_has_the_assets_that_it_lists_or_those_that_are_found() {
+    let assets = |written: &str| match step(&format!("{{ act = 'a', page = '/'{written} }}")).does {
+        Does::Page(Page { assets: Assets::Listed(paths), .. }) => Some(paths.len()),
+        Does::Page(Page { assets: Assets::Found, .. }) => None,
+        Does::Request(_) | Does::Converse(_) | Does::Bot(_) => panic!("a page"),
+    };
+    assert_eq!([assets(""), assets(", assets = []"), assets(", assets = ['/a.js']")], [None, Some(0), Some(1)]);
+}
+
+#[test]
+fn what_does_not_go_with_a_page_is_said() {
+    for (step, says) in [
+        ("page = '/', get = '/'", "this one says `page` as well"),
+        ("page = '/', text = 'x'", "without a body"),
+        ("page = '/', assets = ['a.js']", "begins with a slash"),
+        ("get = '/', assets = []", "only a page has assets"),
+        ("page = '/', capture = { a = '/a' }", "no JSON"),
+        ("page = '/', check = [{ pointer = '/a', exists = true }]", "no JSON"),
+        ("page = '/', shows = { chat = '{chat.id}', version = '/v' }", "no JSON"),
+    ] {
+        let complaints = with_steps(&format!("{{ act = 'a', {step} }}")).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{step}: {complaints:?}");
     }
 }
 
@@ -294,6 +321,100 @@ fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness
     assert_eq!((services[0].stop.as_deref(), services[1].stop.as_ref().map(Vec::len)), (None, Some(2)));
 }
 
+fn spoken_to(folder: &Path, written: &str) -> Result<Scenario, Vec<Complaint>> {
+    let text = format!(
+        "name = 's'\nsystem.command = ['run']\n{written}\ncrowd = {{ groups = 1, players_per_group = 1 }}\n\
+         [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]"
+    );
+    parse(&folder.join("s.toml"), &text, None)
+}
+
+#[test]
+fn a_system_is_spoken_to_in_plain_unless_it_says_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
+    for (written, plain) in [("", true), ("system.http2 = true", false), ("system.tls.ca = 'ca.pem'", false)] {
+        assert_eq!(spoken_to(folder.path(), written).unwrap().system.speech.is_plain(), plain, "{written}");
+    }
+}
+
+#[test]
+fn a_certificate_that_cannot_be_trusted_is_complained_of_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
+    std::fs::write(folder.path().join("empty.pem"), "").unwrap();
+    for (written, says) in [
+        ("ca = 'missing.pem'", "cannot read"),
+        ("ca = 'empty.pem'", "no certificate in PEM"),
+        ("ca = 'ca.pem', name = 'no name'", "neither a host name nor an address"),
+    ] {
+        let complaints = spoken_to(folder.path(), &format!("system.tls = {{ {written} }}")).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{complaints:?}");
+    }
+}
+
+#[test]
+fn a_websockets_answer_is_any_or_holds_a_text_or_a_value() {
+    let sought = |written: &str| match step(&format!("{{ act = 'a', websocket = '/live', text = 'hi'{written} }}")).does
+    {
+        Does::Converse(Conversation { answer, .. }) => answer,
+        Does::Request(_) | Does::Page(_) | Does::Bot(_) => panic!("a conversation"),
+    };
+    assert!(sought("").is_none());
+    assert!(matches!(sought(", answer = {}"), Some(Sought::Anything)));
+    assert!(matches!(sought(", answer.contains = 'x'"), Some(Sought::Containing(_))));
+    let equal = sought(", answer = { pointer = '/type', equals = '{player.id}' }");
+    assert!(matches!(equal, Some(Sought::Equal { pointer, .. }) if pointer == "/type"));
+}
+
+#[test]
+fn what_does_not_go_with_a_websocket_is_said() {
+    for (steps, says) in [
+        ("{ act = 'a', websocket = '/x', get = '/' }", "says `websocket` as well"),
+        ("{ act = 'a', websocket = '/x', answer.pointer = '/a' }", "go together"),
+        ("{ act = 'a', websocket = '/x', answer = { contains = 'a', pointer = '/a' } }", "in one way"),
+        ("{ act = 'a', websocket = '/x', answer = { pointer = 'a', equals = '' } }", "begins with a slash"),
+        ("{ act = 'a', websocket = '/x', capture = { a = '/a' } }", "not waited for"),
+        ("{ act = 'a', websocket = '/x', check = [{ pointer = '/a', exists = true }] }", "not waited for"),
+        ("{ act = 'a', websocket = '/x', answer = {}, capture = { a = { header = 'a' } } }", "has no headers"),
+        ("{ act = 'a', websocket = '/x' }, { act = 'b', websocket = '/y' }", "one WebSocket"),
+        ("{ act = 'a', get = '/', answer = {} }", "only a WebSocket's answer"),
+    ] {
+        let complaints = with_steps(steps).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{steps}: {complaints:?}");
+    }
+}
+
+fn with_crowd(written: &str) -> Result<Crowd, Vec<Complaint>> {
+    let text = format!(
+        "name = 's'\nsystem.command = ['run']\ncrowd = {{ groups = 1, players_per_group = 1{written} }}\n\
+         [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]"
+    );
+    parse(Path::new("s.toml"), &text, None).map(|scenario| scenario.crowd)
+}
+
+#[test]
+fn a_network_is_a_range_of_round_trips_and_of_reading_speeds() {
+    let crowd = with_crowd(", rtt = '40ms..300ms', reads_at = '200KiB..2MiB'").unwrap();
+    assert_eq!(crowd.rtt, Some(Duration::from_millis(40)..=Duration::from_millis(300)));
+    assert_eq!(crowd.reads_at, Some(200 * 1024..=2 * 1024 * 1024));
+    assert_eq!(with_crowd(", reads_at = '500KB'").unwrap().reads_at, Some(500_000..=500_000));
+}
+
+#[test]
+fn a_network_that_cannot_be_is_complained_of() {
+    for (written, says) in [
+        (", reads_at = '200'", "no speed"),
+        (", reads_at = '0KB..1MB'", "nobody would read"),
+        (", reads_at = '2MB..1MB'", "ends before it begins"),
+        (", rtt = '30s'", "within `timeout`"),
+        (", rtt = '30ms', connections = 'shared'", "nobody's network"),
+    ] {
+        let complaints = with_crowd(written).unwrap_err();
+        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{written}: {complaints:?}");
+    }
+}
+
 fn with_system(system: &str) -> Result<System, Vec<String>> {
     let text = format!(
         "name = 's'\ncrowd = {{ groups = 1, players_per_group = 1 }}\n[[journey]]\nname = 'j'\n\
@@ -330,5 +451,7 @@ fn a_system_is_either_started_or_found_running() {
     assert_eq!(held, [says("memory"), says("cpu"), says("open_files")]);
     let served = complaints("url = 'http://127.0.0.1:1'\n[[service]]\nname = 'db'\nstart = ['pg']");
     assert_eq!(served, ["service: a service beside a system that runs already: it would not be used"]);
+    let disagree = ["'https://127.0.0.1:1': `url` and `tls` do not agree on how the system is spoken to"];
+    assert_eq!(complaints("url = 'https://127.0.0.1:1'"), disagree);
     assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
 }

@@ -56,10 +56,15 @@ fn only_for_requests(file: &StepTable, key: &str, spot: &Spot<'_>, complaints: &
         ("put", file.put.is_some()),
         ("patch", file.patch.is_some()),
         ("delete", file.delete.is_some()),
+        ("page", file.page.is_some()),
+        ("assets", file.assets.is_some()),
+        ("websocket", file.websocket.is_some()),
+        ("answer", file.answer.is_some()),
         ("headers", !file.headers.is_empty()),
         ("json", file.json.is_some()),
         ("text", file.text.is_some()),
         ("capture", !file.capture.is_empty()),
+        ("check", !file.check.is_empty()),
         ("expect_status", file.expect_status.is_some()),
     ];
     for (other, _) in others.iter().filter(|(_, given)| *given) {

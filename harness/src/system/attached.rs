@@ -9,6 +9,7 @@ use floodrig_stub::Stub;
 
 use super::clock::Clock;
 use super::ready::{self, Glimpse};
+use crate::exchange::Speech;
 use crate::keeper::{Identity, Tree};
 use crate::scenario::Ready;
 
@@ -28,6 +29,8 @@ pub struct Attached {
 pub struct Sought<'a> {
     /// Where it listens.
     pub address: SocketAddr,
+    /// How it is spoken to.
+    pub speech: &'a Speech,
     /// Its process, when that is known.
     pub pid: Option<u32>,
     /// When it counts as ready.
@@ -65,7 +68,7 @@ impl Attached {
         (clock, within): (Clock, Duration),
         interrupted: &AtomicBool,
     ) -> Result<Self, NotThere> {
-        let Sought { address, pid, ready, stub } = *sought;
+        let Sought { address, speech, pid, ready, stub } = *sought;
         let identity = |pid| Identity::of(pid).ok_or(NotThere::Process { pid });
         let process = pid.map(identity).transpose()?;
         let until = clock.now() + within;
@@ -76,7 +79,7 @@ impl Attached {
         loop {
             let left = until.saturating_sub(clock.now());
             let attendance = stub.map(Stub::attendance).unwrap_or_default();
-            match ready::look_at(address, ready, attendance, left) {
+            match ready::look_at((address, speech), ready, attendance, left) {
                 Glimpse::Ready => return Ok(Self { address, process }),
                 Glimpse::NotYet(waited_for) if left.is_zero() => return Err(NotThere::Silent { waited_for, within }),
                 Glimpse::NotYet(_) => {}

@@ -10,6 +10,7 @@ use floodrig_stub::Stub;
 
 use super::cgroup::Limits;
 use super::cores::CoreSets;
+use crate::exchange::Speech;
 use crate::keeper::{Program, Spec};
 use crate::scenario::Ready;
 
@@ -30,6 +31,8 @@ pub struct Launch {
     pub cores: CoreSets,
     /// Its soft limit on open files; nothing: the rig's own.
     pub open_files: Option<u64>,
+    /// How it is spoken to.
+    pub speech: Speech,
     /// A folder that goes with it, however it ends.
     pub remove: Option<PathBuf>,
     /// Its limit on open files, soft and hard, when it is to have one of its own.

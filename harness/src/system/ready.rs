@@ -9,6 +9,7 @@ use floodrig_stub::Attendance;
 use super::clock::now;
 use super::death::Cause;
 use super::launch::{Launch, errand};
+use crate::exchange::{Speech, glance};
 use crate::keeper::{Exit, Heard, KeepError, Kept, Report};
 use crate::scenario::Ready;
 
@@ -28,7 +29,7 @@ pub(super) enum Glimpse {
 
 /// Looks once.
 pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
-    let (target, ready) = (launch.address(), &launch.ready);
+    let (target, ready) = ((launch.address(), &launch.speech), &launch.ready);
     if let Ready::Command(command) = ready {
         return succeeds(launch, command, within.min(LOOK_WITHIN));
     }
@@ -37,12 +38,18 @@ pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
 }
 
 /// Looks once at one that somebody else may have started; a command of readiness is its starter's to run.
-pub(super) fn look_at(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
+pub(super) fn look_at(
+    (target, speech): (SocketAddr, &Speech),
+    ready: &Ready,
+    attendance: Attendance,
+    within: Duration,
+) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(target, ready);
     let seen = match ready {
         Ready::Accepts | Ready::Command(_) => connect(target, within).map(|_| 200),
-        Ready::Path(path) => get(target, path, within),
+        Ready::Path(path) if speech.is_plain() => get(target, path, within),
+        Ready::Path(path) => glance(target, speech, &request(target, path), within),
         Ready::Bot => return asked(&wanted, attendance),
     };
     match seen {
@@ -121,12 +128,16 @@ fn connect(target: SocketAddr, within: Duration) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
+fn request(target: SocketAddr, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: {target}\r\n\r\n")
+}
+
 fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
     // A system may drip its answer, so the whole of it has one deadline.
     let until = now() + within;
     let mut stream = connect(target, within)?;
     // In one piece: a server that answers the first piece and closes would break the pipe for the second.
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    stream.write_all(request(target, path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes())?;
     let mut head = Vec::new();
     while head.len() < HEAD_BYTES {
         if let Some(status) = status(&head)? {
@@ -172,7 +183,7 @@ mod tests {
     }
 
     fn get_healthz(target: SocketAddr) -> Glimpse {
-        look_at(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
+        look_at((target, &Speech::default()), &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
@@ -197,17 +208,17 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let target = listener.local_addr().unwrap();
-        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
+        let look = || look_at((target, &Speech::default()), &Ready::Accepts, Attendance::default(), LOOK_WITHIN);
+        assert_eq!(look(), Glimpse::Ready);
         drop(listener);
-        let text = format!("a connection to {target}: nobody listens so far");
-        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(look(), Glimpse::NotYet(format!("a connection to {target}: nobody listens so far")));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let look = |calls, asked_for_updates| {
-            look_at(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
+            look_at((nowhere, &Speech::default()), &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
         };
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");

@@ -37,8 +37,8 @@ pub struct Subject {
     pub command: Option<u32>,
     /// Where the system listens, or why it is not watched there.
     pub address: Result<SocketAddr, String>,
-    /// What the probe asks for: the path of readiness, or `/`.
-    pub path: String,
+    /// What the probe asks for, the path of readiness or `/`, or why it asks for nothing.
+    pub path: Result<String, String>,
     /// The cores that the system is to stay on.
     pub system_cores: Vec<u32>,
     /// The rig's own cores.
@@ -93,8 +93,8 @@ impl Subject {
     }
 
     fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
-        let probe = Probe::start(self.address.clone()?, &self.path, period, clock);
-        probe.ok_or_else(|| format!("no answer to GET {} within 2 s", self.path))
+        let (address, path) = (self.address.clone()?, self.path.clone()?);
+        Probe::start(address, &path, period, clock).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
     }
 
     /// The kernel shows the queues of this machine alone.

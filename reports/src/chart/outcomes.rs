@@ -26,12 +26,13 @@ pub(crate) struct Class {
 }
 
 /// Every class, those of one kind together.
-pub(crate) const CLASSES: [Class; 16] = [
+pub(crate) const CLASSES: [Class; 17] = [
     class("timeout", "connected and sent, but no complete answer in time", (Ink::Violet, 1.0), |o| o.timeout),
     class("connect timeout", "no handshake in time", (Ink::Violet, 0.6), |o| o.connect_timeout),
     class("unanswered", "no call of the bot answered it", (Ink::Violet, 0.35), |o| o.unanswered),
     class("refused", "nobody listened", (Ink::Bad, 1.0), |o| o.refused),
     class("reset", "the connection was reset", (Ink::Bad, 0.6), |o| o.reset),
+    class("tls failed", "connected, but no TLS session came of it", (Ink::Bad, 0.2), |o| o.tls_failed),
     class("closed", "the connection ended before the answer was whole", (Ink::Bad, 0.35), |o| o.closed),
     class("status 5xx", "answered with a server error", (Ink::Amber, 1.0), |o| o.status_5xx),
     class("status 4xx", "answered with a client error", (Ink::Amber, 0.6), |o| o.status_4xx),

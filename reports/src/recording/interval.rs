@@ -79,6 +79,7 @@ impl ActInterval {
             | Outcome::Refused
             | Outcome::Reset
             | Outcome::ConnectTimeout
+            | Outcome::TlsFailed
             | Outcome::Closed
             | Outcome::Timeout
             | Outcome::Unanswered => {

@@ -74,6 +74,8 @@ pub enum Outcome {
     Reset,
     /// No handshake within `connect_timeout`.
     ConnectTimeout,
+    /// Connected, but no TLS session came of it: a certificate that is not trusted, no version in common.
+    TlsFailed,
     /// The connection ended before the answer was whole.
     Closed,
     /// Connected and sent, but no complete answer within `timeout`.
@@ -129,6 +131,8 @@ pub struct Outcomes {
     pub refused: u64,
     pub reset: u64,
     pub connect_timeout: u64,
+    #[serde(default)]
+    pub tls_failed: u64,
     pub closed: u64,
     pub timeout: u64,
     pub unanswered: u64,
@@ -149,6 +153,7 @@ impl Outcomes {
             Outcome::Refused => &mut self.refused,
             Outcome::Reset => &mut self.reset,
             Outcome::ConnectTimeout => &mut self.connect_timeout,
+            Outcome::TlsFailed => &mut self.tls_failed,
             Outcome::Closed => &mut self.closed,
             Outcome::Timeout => &mut self.timeout,
             Outcome::Unanswered => &mut self.unanswered,
@@ -181,6 +186,7 @@ impl Outcomes {
         self.refused += other.refused;
         self.reset += other.reset;
         self.connect_timeout += other.connect_timeout;
+        self.tls_failed += other.tls_failed;
         self.closed += other.closed;
         self.timeout += other.timeout;
         self.unanswered += other.unanswered;
@@ -191,7 +197,7 @@ impl Outcomes {
     }
 
     /// Every class with its key in `summary.json`.
-    pub fn named(&self) -> [(&'static str, u64); 16] {
+    pub fn named(&self) -> [(&'static str, u64); 17] {
         [
             ("check_failed", self.check_failed),
             ("status_1xx", self.status_1xx),
@@ -202,6 +208,7 @@ impl Outcomes {
             ("refused", self.refused),
             ("reset", self.reset),
             ("connect_timeout", self.connect_timeout),
+            ("tls_failed", self.tls_failed),
             ("closed", self.closed),
             ("timeout", self.timeout),
             ("unanswered", self.unanswered),
@@ -224,7 +231,7 @@ impl Outcomes {
 
     /// Those the system left without an answer.
     pub fn unserved(&self) -> u64 {
-        self.refused + self.reset + self.connect_timeout + self.closed + self.timeout
+        self.refused + self.reset + self.connect_timeout + self.tls_failed + self.closed + self.timeout
     }
 }
 
@@ -248,7 +255,7 @@ pub(crate) mod micros {
 mod tests {
     use super::*;
 
-    const EVERY_FAILURE: [Outcome; 16] = [
+    const EVERY_FAILURE: [Outcome; 17] = [
         Outcome::CheckFailed,
         Outcome::Status(101),
         Outcome::Status(204),
@@ -258,6 +265,7 @@ mod tests {
         Outcome::Refused,
         Outcome::Reset,
         Outcome::ConnectTimeout,
+        Outcome::TlsFailed,
         Outcome::Closed,
         Outcome::Timeout,
         Outcome::Unanswered,
@@ -278,7 +286,7 @@ mod tests {
     #[test]
     fn every_class_of_failure_is_counted_in_a_place_of_its_own() {
         let counts = counted(&EVERY_FAILURE).named().map(|(_, count)| count);
-        assert_eq!(counts, [1; 16]);
+        assert_eq!(counts, [1; 17]);
     }
 
     #[test]
@@ -298,12 +306,12 @@ mod tests {
     fn merging_adds_every_class() {
         let mut twice = counted(&EVERY_FAILURE);
         twice.merge(&counted(&EVERY_FAILURE));
-        assert_eq!(twice.named().map(|(_, count)| count), [2; 16]);
+        assert_eq!(twice.named().map(|(_, count)| count), [2; 17]);
     }
 
     #[test]
-    fn unserved_are_the_five_ways_of_getting_no_answer() {
-        assert_eq!(counted(&EVERY_FAILURE).unserved(), 5);
+    fn unserved_are_the_six_ways_of_getting_no_answer() {
+        assert_eq!(counted(&EVERY_FAILURE).unserved(), 6);
     }
 
     #[test]

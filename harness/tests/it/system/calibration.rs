@@ -61,7 +61,7 @@ impl Server {
 
 fn subject(root: u32, port: u16) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
-    let path = "/".to_owned();
+    let path = Ok("/".to_owned());
     Subject {
         tree: Ok(Tree::Below(root)),
         command: None,

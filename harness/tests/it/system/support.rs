@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use floodrig::exchange::Speech;
 use floodrig::keeper::{Identity, Program};
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
@@ -31,6 +32,7 @@ pub(crate) fn shell(script: &str) -> Launch {
         port: port::choose(None).unwrap(),
         cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
         open_files: None,
+        speech: Speech::default(),
         remove: None,
         open_files_at_most: None,
         limits: Limits::default(),

@@ -223,7 +223,7 @@ fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Lo
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         neighbours: std::collections::BTreeMap::new(),
         services: Vec::new(),
-        path: "/".to_owned(),
+        path: Ok("/".to_owned()),
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),

@@ -1,0 +1,179 @@
+//! Page loads: the document and its assets over a browser's connections, as one act.
+
+use std::sync::Barrier;
+
+use super::*;
+use crate::exchange::rough::Which;
+use crate::exchange::versed::{Identity, Versed, Way};
+use crate::scenario::{Assets, Ended, Fault, Faults, OnFailure, Page, Place, Retry, When};
+
+const DOCUMENT: &str = "<link rel=stylesheet href=/a.css><script src=/b.js></script><img src=https://elsewhere.test/c>";
+
+fn page(assets: Assets) -> Step {
+    let does = Does::Page(Page { path: text("/index.html"), headers: Vec::new(), assets });
+    Step { does, ..get("page") }
+}
+
+fn listed(count: usize) -> Step {
+    page(Assets::Listed((0..count).map(|nth| text(&format!("/{nth}.js"))).collect()))
+}
+
+fn is_document(head: &str) -> bool {
+    head.starts_with("GET /index.html ")
+}
+
+#[test]
+fn the_assets_that_the_document_names_belong_to_the_act() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&asked);
+    let server = Rough::site(move |_, head| {
+        told.lock().unwrap().push(head.split(' ').nth(1).unwrap().to_owned());
+        Manner::Answer(vec![ok(if is_document(head) { DOCUMENT } else { "" })])
+    });
+    let outcome = load(vec![(0, 0, 0), (1, 0, 0)]).steps([page(Assets::Found)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests, server.received()), (2, 6, 6));
+    let mut asked = asked.lock().unwrap().clone();
+    asked.sort_unstable();
+    assert_eq!(asked, ["/a.css", "/a.css", "/b.js", "/b.js", "/index.html", "/index.html"]);
+}
+
+#[test]
+fn assets_come_over_six_connections_at_once_which_are_kept_for_the_next_page() {
+    // Nobody is answered before six have asked.
+    let six = Barrier::new(6);
+    let server = Rough::site(move |Which { connection, .. }, head| {
+        assert!(connection < 6);
+        if !is_document(head) {
+            six.wait();
+        }
+        Manner::Answer(vec![ok("")])
+    });
+    let outcome = load(vec![(0, 0, 0), (1, 0, 0)]).steps([listed(12)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.driven.open_peak, server.received()), (2, 6, 26));
+}
+
+#[test]
+fn acts_one_after_the_other_use_one_connection_of_those_that_are_open() {
+    let last = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&last);
+    let server = Rough::site(move |which, head| {
+        if head.starts_with("GET / ") {
+            told.lock().unwrap().push(which.connection);
+        }
+        Manner::Answer(vec![ok("")])
+    });
+    let acts = vec![(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 1)];
+    let outcome = load(acts).steps([listed(6), get("api")]).against(server.address);
+    assert_eq!(outcome.total.ok, 4);
+    let used = last.lock().unwrap().clone();
+    assert!(used.len() == 3 && used.iter().all(|connection| *connection == used[0]), "{used:?}");
+}
+
+#[test]
+fn an_asset_that_fails_decides_the_outcome_once_all_the_others_are_in() {
+    for (manner, class) in [
+        (Manner::Answer(vec![answer("404 Not Found", "")]), "status_4xx"),
+        (Manner::Reset, "reset"),
+        (Manner::Close, "closed"),
+    ] {
+        let server =
+            Rough::site(
+                move |_, head| {
+                    if head.starts_with("GET /3.js ") { manner.clone() } else { Manner::Answer(vec![ok("")]) }
+                },
+            );
+        let outcome = apart([0]).steps([listed(8)]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.failures()), (0, classes([(class, 1)])));
+        assert!(outcome.total.requests >= 9, "{} requests", outcome.total.requests);
+    }
+}
+
+#[test]
+fn without_its_document_a_page_has_no_assets() {
+    let server = Rough::always(Manner::Answer(vec![answer("503 Service Unavailable", DOCUMENT)]));
+    let outcome = apart([0]).steps([page(Assets::Found)]).against(server.address);
+    assert_eq!((outcome.failures(), server.received()), (classes([("status_5xx", 1)]), 1));
+}
+
+#[test]
+fn no_init_data_goes_with_a_page() {
+    let server = Rough::site(|_, head| {
+        let signed = head.to_ascii_lowercase().contains("authorization");
+        Manner::Answer(vec![answer(if signed { "400 Bad Request" } else { "200 OK" }, "")])
+    });
+    let load = Load { init_data: Some(Place::Authorization), ..apart([0]) };
+    assert_eq!(load.steps([listed(1)]).against(server.address).total.ok, 1);
+}
+
+#[test]
+fn shared_connections_serve_pages_and_fresh_ones_are_closed_after_each() {
+    for (connections, most) in [(Connections::Shared, 3), (Connections::Fresh, 6)] {
+        let server = Rough::serve(move |which| {
+            assert!(which.connection < most);
+            Manner::Answer(vec![ok("")])
+        });
+        let load = Load { connections, ..apart([0, 300]) };
+        let outcome = load.steps([listed(3)]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.total.requests), (2, 8), "{connections:?}");
+    }
+}
+
+#[test]
+fn over_http_2_all_of_a_page_comes_on_one_connection() {
+    let server = Versed::plain(|_, _| Way::Answer(200, 5));
+    let load = Load { speech: Speech::new(None, true).unwrap(), ..load(vec![(0, 0, 0), (1, 0, 0)]) };
+    let outcome = load.steps([listed(12)]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests), (2, 26));
+    assert_eq!((server.accepted(), outcome.driven.open_peak), (1, 1));
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
+    let server = Versed::secure(Identity::signed("localhost"), &[], |_, _| Way::Answer(200, 5));
+    let stranger = Identity::signed("localhost").trusted;
+    let speech = Speech::new(Some((stranger.as_bytes(), "localhost")), false).unwrap();
+    let outcome = Load { speech, ..apart([0]) }.against(server.address);
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("tls_failed", 1)]), 0));
+}
+
+/// A site whose first asset is missing the first time.
+fn forgetful() -> Rough {
+    let missing = Mutex::new(true);
+    Rough::site(move |_, head| {
+        let lacks = head.starts_with("GET /0.js ") && std::mem::take(&mut *missing.lock().unwrap());
+        Manner::Answer(vec![answer(if lacks { "404 Not Found" } else { "200 OK" }, "")])
+    })
+}
+
+#[test]
+fn a_page_that_lacks_something_is_loaded_anew_as_a_whole() {
+    let server = forgetful();
+    let retry = OnFailure { retry: Some(Retry { times: 1, within: SECOND }), leave: false };
+    let outcome = apart([0]).steps([Step { on_failure: retry, ..listed(3) }]).against(server.address);
+    assert_eq!((outcome.total.ok, outcome.total.requests), (1, 8), "{:?}", outcome.failures());
+}
+
+#[test]
+fn a_page_that_lacks_something_has_failed_whatever_its_document_was_answered_with() {
+    for (ended, ok) in [(Ended::Ok(true), 1), (Ended::Ok(false), 1), (Ended::Status(vec![200]), 2)] {
+        let when = Some(When { step: 0, ended: ended.clone() });
+        let steps = [listed(3), Step { when, ..get("api") }];
+        let acts = vec![(0, 0, 0), (300, 0, 1), (310, 0, 0), (600, 0, 1)];
+        let outcome = load(acts).steps(steps).against(forgetful().address);
+        let pages = 1;
+        assert_eq!(outcome.total.ok, pages + ok, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_page_is_served_to_a_forger_too_because_no_init_data_goes_with_it() {
+    let server = Rough::site(|_, head| {
+        let signed = head.to_ascii_lowercase().contains("authorization");
+        Manner::Answer(vec![answer(if signed { "401 Unauthorized" } else { "200 OK" }, "")])
+    });
+    let refused = vec![Fault::Stale, Fault::Tampered];
+    let faults = Faults { shares: [0.1; 3], stale_by: SECOND, refused, refused_with: vec![401] };
+    let load = load(vec![(0, 0, 0), (100, 0, 1)]).steps([listed(1), get("api")]);
+    let load = Load { init_data: Some(Place::Authorization), faults: Some((faults, Fault::Tampered)), ..load };
+    assert_eq!(load.against(server.address).total.ok, 2);
+}

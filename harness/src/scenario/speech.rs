@@ -1,0 +1,53 @@
+//! How the system is spoken to: `system.tls` and `system.http2`, checked.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use super::complaint::Complaint;
+use super::file::TlsTable;
+use super::spot::Spot;
+use crate::exchange::{Speech, TlsError};
+
+/// The certificates of all authorities that browsers trust are a quarter of that.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// Reads the certificates from a file that is looked for from this folder.
+pub(super) fn checked(
+    tls: Option<&TlsTable>,
+    http2: bool,
+    folder: &Path,
+    spot: &Spot<'_>,
+    complaints: &mut Vec<Complaint>,
+) -> Speech {
+    let Some(TlsTable { ca, name }) = tls else { return said(Speech::new(None, http2), spot, complaints) };
+    let path = folder.join(ca);
+    match read(&path) {
+        Ok(pem) => said(Speech::new(Some((&pem, name)), http2), spot, complaints),
+        Err(cause) => {
+            let help = "it is looked for from the scenario's own folder, before the system is built";
+            complaints.push(spot.key("ca").complain(format!("cannot read `{}`: {cause}", path.display()), help));
+            Speech::default()
+        }
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut pem = Vec::new();
+    File::open(path)?.take(LONGEST_FILE).read_to_end(&mut pem)?;
+    Ok(pem)
+}
+
+fn said(speech: Result<Speech, TlsError>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Speech {
+    speech.unwrap_or_else(|error| {
+        let (key, help) = match &error {
+            TlsError::NoCertificate | TlsError::Certificate { .. } => {
+                ("ca", "name a PEM file that holds the certificate of the system, or of who signed it")
+            }
+            TlsError::Name(_) => ("name", "write the host name that the certificate bears, such as \"localhost\""),
+            TlsError::Setup(_) => ("ca", "another certificate may do"),
+        };
+        complaints.push(spot.key(key).complain(error.to_string(), help));
+        Speech::default()
+    })
+}
