@@ -13,7 +13,7 @@ use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
-use crate::throttle::{Lines, SlowChats, Throttle};
+use crate::throttle::{Lines, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
 use crate::users::checkout::Checkouts;
@@ -27,7 +27,6 @@ pub(crate) struct Telegram {
     pub(crate) limits: Limits,
     pub(crate) world: World,
     pub(crate) throttle: Throttle,
-    pub(crate) slow: SlowChats,
     pub(crate) lines: Lines,
     pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
@@ -74,7 +73,6 @@ impl Telegram {
         Self {
             world: World::new(),
             throttle: Throttle::new(&limits),
-            slow: SlowChats::default(),
             lines: Lines::default(),
             gateway: Gateway::default(),
             uploads: Uploads::new(&limits),
