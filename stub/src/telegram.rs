@@ -123,10 +123,8 @@ impl Telegram {
 
     /// What was ordered to happen to a call.
     pub(crate) fn strike(&mut self, call: &Call, now: Duration) -> Option<Strike> {
-        if self.faults.is_empty() {
-            return None;
-        }
-        let strike = self.faults.strike(call.method.name(), call.params.integer("chat_id"))?;
+        let chat = self.chat_of(call);
+        let strike = self.faults.strike(now, call.method.name(), chat)?;
         match &strike.then {
             Then::Answer => {}
             Then::Refuse(refusal) => self.journal.answered(now, call.method, refusal.code),
@@ -134,6 +132,28 @@ impl Telegram {
             Then::Reset | Then::Hang => self.journal.answered(now, call.method, 0),
         }
         Some(strike)
+    }
+
+    /// The chat that a call names, as the world knows it.
+    fn chat_of(&mut self, call: &Call) -> Option<i64> {
+        let name = call.params.given("chat_id").and_then(|text| text.strip_prefix('@'));
+        name.map_or_else(|| call.chat(), |name| Some(self.world.chat_called(name).id))
+    }
+
+    /// Forgets what bots and users have done, takes back every fault and counts from nothing; the limits, whoever was
+    /// described, and update ids stay.
+    pub(crate) fn reset(&mut self) {
+        let people = std::mem::take(&mut self.world.people);
+        self.world = World::new();
+        self.world.people = people;
+        self.throttle = Throttle::new(&self.limits);
+        self.checkouts = Checkouts::new();
+        self.faults.clear();
+        self.inboxes.reset();
+        self.journal.reset();
+        if let Some(keyboards) = &mut self.keyboards {
+            *keyboards = Keyboards::none();
+        }
     }
 
     /// What a bot sent after the cursor: each message as it is now, with its own cursor.

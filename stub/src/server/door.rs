@@ -8,8 +8,6 @@ use std::net::{SocketAddr, TcpListener as Listener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -17,7 +15,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::crowd::Spare;
-use super::{PATIENCE, connection};
+use super::{PATIENCE, Rooms, connection};
 use crate::tls::Leaf;
 
 /// A listener that a stub takes connections from.
@@ -57,7 +55,7 @@ impl From<Listener> for Door {
 }
 
 /// Takes connections until it is dropped; they end with it.
-pub(super) async fn serve(door: Door, service: TowerToHyperService<Router>) {
+pub(super) async fn serve(door: Door, rooms: Rooms) {
     // It listens already and has been told not to block: nothing else can keep a runtime from taking it.
     let Ok(listener) = TcpListener::from_std(door.listener) else { return };
     let config = door.leaf.map(|leaf| leaf.config);
@@ -66,7 +64,7 @@ pub(super) async fn serve(door: Door, service: TowerToHyperService<Router>) {
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(enter(stream, config.clone(), service.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(enter(stream, config.clone(), rooms.clone()))),
                 // Out of handles, most likely.
                 Err(_) => spare.turn_away(&listener).await,
             },
@@ -75,18 +73,18 @@ pub(super) async fn serve(door: Door, service: TowerToHyperService<Router>) {
     }
 }
 
-async fn enter(stream: TcpStream, config: Option<Arc<ServerConfig>>, service: TowerToHyperService<Router>) {
+async fn enter(stream: TcpStream, config: Option<Arc<ServerConfig>>, rooms: Rooms) {
     // Without it an answer may wait for the client's delayed acknowledgement; a failure costs only that.
     drop(stream.set_nodelay(true));
-    let Some(config) = config else { return connection(stream, service).await };
+    let Some(config) = config else { return connection(stream, rooms).await };
     match timeout(PATIENCE, shakes_hands(&stream)).await {
         Ok(Ok(true)) => {
             // One that fails or takes too long was nobody's whom an answer would reach.
             if let Ok(Ok(stream)) = timeout(LONGEST_HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
-                connection(stream, service).await;
+                connection(stream, rooms).await;
             }
         }
-        Ok(Ok(false)) => connection(stream, service).await,
+        Ok(Ok(false)) => connection(stream, rooms).await,
         Ok(Err(_)) | Err(_) => {}
     }
 }
