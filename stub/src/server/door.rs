@@ -23,6 +23,7 @@ use crate::tls::Leaf;
 pub struct Door {
     pub(crate) listener: Listener,
     pub(crate) leaf: Option<Leaf>,
+    handshake: Duration,
 }
 
 /// What the first byte of a TLS handshake is (RFC 8446, section 5.1: `handshake(22)`).
@@ -34,7 +35,13 @@ const LONGEST_HANDSHAKE: Duration = Duration::from_secs(10);
 impl Door {
     /// One that speaks https, with this certificate, and plain http to those who do not shake hands.
     pub fn tls(listener: Listener, leaf: Leaf) -> Self {
-        Self { listener, leaf: Some(leaf) }
+        Self { leaf: Some(leaf), ..Self::from(listener) }
+    }
+
+    /// The same with another bound on how long a handshake may take; 10 s otherwise.
+    #[must_use]
+    pub fn with_handshake_within(self, handshake: Duration) -> Self {
+        Self { handshake, ..self }
     }
 
     /// Its root, for clients.
@@ -50,7 +57,7 @@ impl Door {
 
 impl From<Listener> for Door {
     fn from(listener: Listener) -> Self {
-        Self { listener, leaf: None }
+        Self { listener, leaf: None, handshake: LONGEST_HANDSHAKE }
     }
 }
 
@@ -58,13 +65,13 @@ impl From<Listener> for Door {
 pub(super) async fn serve(door: Door, rooms: Rooms) {
     // It listens already and has been told not to block: nothing else can keep a runtime from taking it.
     let Ok(listener) = TcpListener::from_std(door.listener) else { return };
-    let config = door.leaf.map(|leaf| leaf.config);
+    let tls = door.leaf.map(|leaf| Tls { config: leaf.config, handshake: door.handshake });
     let mut spare = Spare::at(&listener);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(enter(stream, config.clone(), rooms.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(enter(stream, tls.clone(), rooms.clone()))),
                 // Out of handles, most likely.
                 Err(_) => spare.turn_away(&listener).await,
             },
@@ -73,14 +80,21 @@ pub(super) async fn serve(door: Door, rooms: Rooms) {
     }
 }
 
-async fn enter(stream: TcpStream, config: Option<Arc<ServerConfig>>, rooms: Rooms) {
+/// How a door speaks TLS.
+#[derive(Clone)]
+struct Tls {
+    config: Arc<ServerConfig>,
+    handshake: Duration,
+}
+
+async fn enter(stream: TcpStream, tls: Option<Tls>, rooms: Rooms) {
     // Without it an answer may wait for the client's delayed acknowledgement; a failure costs only that.
     drop(stream.set_nodelay(true));
-    let Some(config) = config else { return connection(stream, rooms).await };
+    let Some(Tls { config, handshake }) = tls else { return connection(stream, rooms).await };
     match timeout(PATIENCE, shakes_hands(&stream)).await {
         Ok(Ok(true)) => {
             // One that fails or takes too long was nobody's whom an answer would reach.
-            if let Ok(Ok(stream)) = timeout(LONGEST_HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
+            if let Ok(Ok(stream)) = timeout(handshake, TlsAcceptor::from(config).accept(stream)).await {
                 connection(stream, rooms).await;
             }
         }
