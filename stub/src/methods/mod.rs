@@ -26,6 +26,7 @@ mod stickers;
 mod stories;
 mod things;
 mod topics;
+mod trimmings;
 mod turn;
 mod unmodelled;
 mod webhooks;
