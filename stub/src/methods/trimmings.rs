@@ -1,5 +1,7 @@
 //! What a call says of a new message beside its content, and the message then says of itself.
 
+use serde_json::Value;
+
 use super::Turn;
 use crate::answer::Json;
 use crate::world::{Chat, ChatKind, Content, MediaKind, Message};
@@ -19,7 +21,7 @@ fn said(turn: &Turn<'_>, chat: &Chat, message: &Message) -> Vec<(&'static str, J
     let mut said = Vec::new();
     match &message.content {
         Content::Text(_) => {
-            let preview = turn.value("link_preview_options").filter(|options| options.is_object());
+            let preview = turn.value("link_preview_options").filter(Value::is_object);
             said.extend(preview.map(|options| ("link_preview_options", Json::of(&options))));
         }
         Content::Media { media, .. } => {

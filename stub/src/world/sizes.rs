@@ -10,9 +10,9 @@ use super::picture::Sides;
 /// (<https://core.telegram.org/api/files#image-thumbnail-types>; the first is 90 wide, as bots see it).
 const BOXES: [u32; 4] = [90, 320, 800, 1280];
 
-/// One `PhotoSize`.
+/// One of them, as the Bot API shows it.
 #[derive(Debug, Serialize)]
-struct Size {
+struct PhotoSize {
     file_id: String,
     file_unique_id: String,
     file_size: u64,
@@ -29,11 +29,11 @@ impl Serialize for Sizes<'_> {
         let smaller = BOXES.iter().filter(|side| **side < whole.longer());
         let smaller = smaller.filter_map(|side| Some((media.file.scaled(*side)?, whole.within(*side))));
         let sizes = smaller.chain([(media.file, *whole)]);
-        to.collect_seq(sizes.map(|(file, sides)| Size::of(file, media.record.size, sides)))
+        to.collect_seq(sizes.map(|(file, sides)| PhotoSize::of(file, media.record.size, sides)))
     }
 }
 
-impl Size {
+impl PhotoSize {
     fn of(file: FileId, file_size: u64, Sides { width, height }: Sides) -> Self {
         Self { file_id: file.text(), file_unique_id: file.unique(), file_size, width, height }
     }

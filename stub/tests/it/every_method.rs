@@ -97,11 +97,6 @@ impl Stage {
         json!({ format!("{kind}_id"): id })
     }
 
-    fn pay(&self) -> UserAction {
-        let (currency, payload) = ("XTR".to_owned(), "p".to_owned());
-        UserAction::Payment { chat_id: USER, user_id: USER, currency, total_amount: 9, payload }
-    }
-
     /// What a method needs beside everything.
     fn needs(&mut self, method: &str) -> Value {
         match method {
@@ -143,6 +138,13 @@ impl Stage {
                 self.call("setMessageReaction", &message);
                 with(&message, &json!({ "user_id": 123_456 }))
             }
+            _ => self.needs_of_a_user(method),
+        }
+    }
+
+    /// What a method needs that a user has to do first.
+    fn needs_of_a_user(&mut self, method: &str) -> Value {
+        match method {
             "answerCallbackQuery" => {
                 let keyboard = json!({ "inline_keyboard": [[{ "text": "a", "callback_data": "a" }]] });
                 let message_id = self.call("sendMessage", &json!({ "reply_markup": keyboard }))["message_id"].as_i64();
@@ -153,25 +155,33 @@ impl Stage {
             "answerInlineQuery" => {
                 self.asked("inline_query", &UserAction::Inline { user_id: USER, query: "cats".to_owned() })
             }
-            "answerPreCheckoutQuery" => {
-                let pay = self.pay();
-                self.asked("pre_checkout_query", &pay)
-            }
+            "answerPreCheckoutQuery" => self.asked("pre_checkout_query", &payment()),
             "answerShippingQuery" => {
                 self.call("sendInvoice", &json!({ "is_flexible": true }));
-                let pay = self.pay();
                 let way = json!([{ "id": "post", "title": "Post", "prices": [{ "label": "s", "amount": 1 }] }]);
-                with(&self.asked("shipping_query", &pay), &json!({ "shipping_options": way }))
+                with(&self.asked("shipping_query", &payment()), &json!({ "shipping_options": way }))
             }
             "refundStarPayment" => {
-                let pay = self.pay();
-                let query = self.asked("pre_checkout_query", &pay);
+                let query = self.asked("pre_checkout_query", &payment());
                 self.call("answerPreCheckoutQuery", &query);
                 let paid = self.client.result("getUpdates", &json!({ "offset": -1 }));
                 let charge = &paid[0]["message"]["successful_payment"]["telegram_payment_charge_id"];
                 json!({ "telegram_payment_charge_id": charge })
             }
+            "getMyCommands" | "getStarTransactions" | "getUpdates" => {
+                self.call("setMyCommands", &json!({}));
+                let query = self.asked("pre_checkout_query", &payment());
+                self.call("answerPreCheckoutQuery", &query);
+                json!({})
+            }
             "approveChatJoinRequest" | "declineChatJoinRequest" => self.request_to_join(),
+            _ => self.needs_of_a_chat(method),
+        }
+    }
+
+    /// What a method needs that has to be in the chat, or in the bot's hands.
+    fn needs_of_a_chat(&mut self, method: &str) -> Value {
+        match method {
             "editChatInviteLink" | "revokeChatInviteLink" => {
                 json!({ "invite_link": self.call("createChatInviteLink", &json!({}))["invite_link"] })
             }
@@ -218,13 +228,6 @@ impl Stage {
             | "setStickerSetTitle"
             | "setCustomEmojiStickerSetThumbnail" => self.stickers(method),
             "sendMediaGroup" | "sendPaidMedia" => json!({ "media": [everything()["media"], everything()["media"]] }),
-            "getMyCommands" | "getStarTransactions" | "getUpdates" => {
-                self.call("setMyCommands", &json!({}));
-                let pay = self.pay();
-                let query = self.asked("pre_checkout_query", &pay);
-                self.call("answerPreCheckoutQuery", &query);
-                json!({})
-            }
             _ => json!({}),
         }
     }
@@ -248,6 +251,11 @@ impl Stage {
             _ => json!({ "sticker": sticker }),
         }
     }
+}
+
+fn payment() -> UserAction {
+    let (currency, payload) = ("XTR".to_owned(), "p".to_owned());
+    UserAction::Payment { chat_id: USER, user_id: USER, currency, total_amount: 9, payload }
 }
 
 fn with(some: &Value, more: &Value) -> Value {
