@@ -17,6 +17,8 @@ mod how;
 mod html;
 mod json;
 mod markdown;
+pub mod merge;
+pub mod outbound;
 mod png;
 pub mod recording;
 mod report;

@@ -188,6 +188,7 @@ fn observations() -> Observations {
         cgroup: alone(),
         outbound: alone(),
         deliveries: alone(),
+        calls: alone(),
     }
 }
 

@@ -10,7 +10,7 @@ use super::errands::{Errand, Errands};
 use super::made::{Made, Refused};
 use super::progress::Teller;
 use super::report::{self, render};
-use super::{Exit, comparison, table};
+use super::{Exit, comparison, place, table};
 use crate::keeper::Program;
 use crate::run::{News, Order, RunError, run as make};
 use crate::scenario::Scenario;
@@ -38,6 +38,8 @@ pub(super) struct Args {
     /// Smaller crowds, latency budgets reported but not judged: to try a scenario out, or on a shared machine
     #[arg(long, env = "FLOODRIG_QUICK", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0, default_missing_value = "true", default_value = "false")]
     pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) place: place::Args,
 }
 
 pub(super) fn run(args: &Args) -> Exit {
@@ -125,7 +127,7 @@ impl Runner<'_> {
     /// On a machine that may be shared, an invalid run is tried once more.
     fn run_errand(&self, errand: &Errand) -> Made {
         let made = self.run_once(errand, "");
-        if self.args.quick && made.own_exit() == Exit::Invalid && !self.stop.asked() {
+        if self.args.quick && !self.args.place.is_once() && made.own_exit() == Exit::Invalid && !self.stop.asked() {
             say("invalid: once more, since this machine may be shared");
             return self.run_once(errand, "-again");
         }
@@ -134,6 +136,13 @@ impl Runner<'_> {
 
     fn run_once(&self, errand: &Errand, suffix: &str) -> Made {
         let scenario = &errand.scenario;
+        let places = match self.args.place.places(scenario) {
+            Ok(places) => places,
+            Err(refused) => {
+                refused.tell();
+                return Made::new(scenario, Err(refused));
+            }
+        };
         let order = Order {
             scenario: Arc::clone(scenario),
             dir: errand.dir(suffix),
@@ -141,6 +150,7 @@ impl Runner<'_> {
             open_files: self.open_files,
             quick: self.args.quick,
             repeat_with: errand.command.clone(),
+            places,
         };
         say(&format!("\n{}", errand.headline()));
         let mut teller = Teller::new();
@@ -164,6 +174,9 @@ impl Runner<'_> {
     }
 
     fn build(&self, scenario: &Scenario) -> Result<(), Refused> {
+        if self.args.place.attaches(scenario) {
+            return Ok(());
+        }
         let Some(command) = &scenario.system.build else { return Ok(()) };
         let order = Build {
             program: Program::default(),
@@ -188,6 +201,7 @@ impl Runner<'_> {
 fn refused_run(scenario: &Scenario, cause: RunError) -> Refused {
     match cause {
         RunError::Impossible { key, says } => Refused::at(scenario, &["system", key], says),
+        RunError::Service(says) => Refused::at(scenario, &["service"], says),
         RunError::Failed(says) => Refused::failed(&says),
     }
 }

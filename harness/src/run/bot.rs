@@ -1,5 +1,7 @@
 //! The bot's side of a run: its users for whoever drives, and what is said when it does not answer them.
 
+use std::sync::Arc;
+
 use floodrig_reports::recording::EventKind;
 use floodrig_stub::{Crowd, Stub};
 
@@ -16,10 +18,8 @@ const HEARD_PER_ACT: usize = 4;
 const HEARD_AT_LEAST: usize = 4096;
 
 /// The bot's users, if acts of the scenario are theirs.
-pub(super) fn crowd(rig: &Rig<'_>, stub: &Stub, plan: &Plan) -> Result<Option<Crowd>, Trouble> {
-    if !is_spoken_to(&rig.order.scenario) {
-        return Ok(None);
-    }
+pub(super) fn crowd(rig: &Rig<'_>, stub: Option<&Arc<Stub>>, plan: &Plan) -> Result<Option<Crowd>, Trouble> {
+    let Some(stub) = stub.filter(|_| is_spoken_to(&rig.order.scenario)) else { return Ok(None) };
     // Everyone does one thing at a time.
     let orders = plan.players.len().max(1);
     let heard = plan.arrivals.len() * HEARD_PER_ACT + HEARD_AT_LEAST;
@@ -28,7 +28,7 @@ pub(super) fn crowd(rig: &Rig<'_>, stub: &Stub, plan: &Plan) -> Result<Option<Cr
 }
 
 /// Whether any act is towards the bot.
-pub(super) fn is_spoken_to(scenario: &Scenario) -> bool {
+pub fn is_spoken_to(scenario: &Scenario) -> bool {
     let mut steps = scenario.journeys.iter().flat_map(|journey| &journey.steps);
     steps.any(|step| matches!(step.does, Does::Bot(_)))
 }

@@ -1,12 +1,15 @@
 //! Readiness: one look at whether the system answers, and what is waited for in words.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use floodrig_stub::Attendance;
 
 use super::clock::now;
+use super::death::Cause;
+use super::launch::{Launch, errand};
+use crate::keeper::{Exit, Heard, KeepError, Kept, Report};
 use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
@@ -24,12 +27,21 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(port: u16, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
-    let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
+    let (target, ready) = (launch.address(), &launch.ready);
+    if let Ready::Command(command) = ready {
+        return succeeds(launch, command, within.min(LOOK_WITHIN));
+    }
+    let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
+    look_at(target, ready, attendance, within)
+}
+
+/// Looks once at one that somebody else may have started; a command of readiness is its starter's to run.
+pub(super) fn look_at(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
-    let wanted = wanted(port, ready);
+    let wanted = wanted(target, ready);
     let seen = match ready {
-        Ready::Accepts => connect(target, within).map(|_| 200),
+        Ready::Accepts | Ready::Command(_) => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
         Ready::Bot => return asked(&wanted, attendance),
     };
@@ -50,11 +62,44 @@ fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
 }
 
 /// What is waited for.
-pub(super) fn wanted(port: u16, ready: &Ready) -> String {
+pub(super) fn wanted(target: SocketAddr, ready: &Ready) -> String {
     match ready {
-        Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
-        Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
+        Ready::Accepts => format!("a connection to {target}"),
+        Ready::Command(command) => format!("`{}` to exit with 0", command.join(" ")),
+        Ready::Path(path) => format!("a 2xx answer to GET {path} on {target}"),
         Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
+    }
+}
+
+fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
+    match run_once(launch, command, within) {
+        Ok(Some(Exit::Code(0))) => Glimpse::Ready,
+        Ok(how) => {
+            let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause::Ended(how).to_string());
+            Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.address(), &launch.ready)))
+        }
+        Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.address(), &launch.ready))),
+    }
+}
+
+/// Runs a command to its end, for no longer than `within`, under a keeper of its own; nothing: it took too long.
+pub(super) fn run_once(launch: &Launch, command: &[String], within: Duration) -> Result<Option<Exit>, KeepError> {
+    let until = now() + within;
+    // What it prints is not read: it fits into the pipes, or the command waits and is ended.
+    let mut started = Kept::start(&launch.program, &errand(launch, command))?;
+    loop {
+        let left = until.saturating_duration_since(now());
+        match started.reports.next(left) {
+            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Ok(Some(how)),
+            Heard::Report(
+                Report::Ended { orphan: true, .. }
+                | Report::Spawned { .. }
+                | Report::Failed(_)
+                | Report::Empty {}
+                | Report::Left { .. },
+            ) => {}
+            Heard::Nothing | Heard::Lost => return Ok(None),
+        }
     }
 }
 
@@ -112,56 +157,58 @@ fn status(head: &[u8]) -> io::Result<Option<u16>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, TcpListener};
 
     /// Answers one connection with these bytes after its request has been read.
-    fn once(answer: &'static [u8]) -> u16 {
+    fn once(answer: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let target = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let _read = stream.read(&mut [0; 1024]).unwrap();
             stream.write_all(answer).unwrap();
         });
-        port
+        target
     }
 
-    fn look_at(port: u16) -> Glimpse {
-        look(port, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
+    fn get_healthz(target: SocketAddr) -> Glimpse {
+        look_at(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
     fn a_2xx_is_ready() {
-        assert_eq!(look_at(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
+        assert_eq!(get_healthz(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
     }
 
     #[test]
     fn a_404_says_what_is_waited_for_and_what_came() {
-        let port = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
-        let text = format!("a 2xx answer to GET /healthz on 127.0.0.1:{port}: answered 404 so far");
-        assert_eq!(look_at(port), Glimpse::NotYet(text));
+        let target = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        let text = format!("a 2xx answer to GET /healthz on {target}: answered 404 so far");
+        assert_eq!(get_healthz(target), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_connection_closed_without_an_answer_is_not_ready() {
-        let Glimpse::NotYet(text) = look_at(once(b"HTTP/1.1 2")) else { panic!("ready") };
+        let Glimpse::NotYet(text) = get_healthz(once(b"HTTP/1.1 2")) else { panic!("ready") };
         assert!(text.ends_with("closed without an answer so far"), "{text}");
     }
 
     #[test]
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
+        let target = listener.local_addr().unwrap();
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
-        let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+        let text = format!("a connection to {target}: nobody listens so far");
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
-        let look =
-            |calls, asked_for_updates| look(1, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let look = |calls, asked_for_updates| {
+            look_at(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
+        };
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

@@ -1,5 +1,7 @@
 //! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,13 +12,13 @@ use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, St
 
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
+use super::outbound::{OutboundWatch, Watched};
 use super::own::OwnUse;
 use super::probe::Probe;
-use super::processes::Processes;
+use super::processes::{Processes, Whose};
+use super::services::Services;
+use crate::keeper::Tree;
 use crate::system::Clock;
-
-/// What is said of observations that need somebody who listens.
-const UNPROBED: &str = "inactive: the system is ready once its bot asks for updates, and need not listen anywhere";
 
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -29,12 +31,12 @@ const PROBE_BESIDE: Duration = Duration::from_millis(500);
 /// What is observed.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The process below which all of the system lives.
-    pub root: u32,
-    /// Where the system listens.
-    pub port: u16,
-    /// Whether it is to listen there at all: a bot that only asks for its updates is not probed.
-    pub listens: bool,
+    /// The system's processes, or why they are not watched.
+    pub tree: Result<Tree, String>,
+    /// The process of the command itself, when the rig has started it.
+    pub command: Option<u32>,
+    /// Where the system listens, or why it is not watched there.
+    pub address: Result<SocketAddr, String>,
     /// What the probe asks for: the path of readiness, or `/`.
     pub path: String,
     /// The cores that the system is to stay on.
@@ -45,18 +47,24 @@ pub struct Subject {
     pub stub_threads: Vec<u32>,
     /// Where the probes inside the system write, or why there are none.
     pub heartbeat: Result<Arc<Folder>, String>,
+    /// What listens on a port that the system may connect to, where the run knows.
+    pub neighbours: BTreeMap<u16, String>,
+    /// The services beside the system: the name of each and the process below which it lives.
+    pub services: Vec<(String, u32)>,
 }
 
 /// An observation under way.
 #[derive(Debug)]
 pub struct Observer {
     stop: SyncSender<()>,
-    thread: JoinHandle<u64>,
+    thread: JoinHandle<(u64, Option<u64>)>,
     probe: Option<Probe>,
     heartbeat: Standing,
     black_box: String,
     proc: String,
     listen_queue: String,
+    connections: Option<OutboundWatch>,
+    outbound: String,
 }
 
 /// What an observation found, beyond its rows.
@@ -66,35 +74,83 @@ pub struct Observed {
     pub stalls: Vec<Stall>,
     /// The probe's longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay: Option<Duration>,
+    /// The system's memory at the end, shared pages divided among those that share them.
+    pub pss_bytes: Option<u64>,
     /// Rows that were dropped because the queue to the recorder was full.
     pub dropped: u64,
+}
+
+impl Subject {
+    fn heartbeat(&self, clock: Clock) -> Standing {
+        let folder = match &self.heartbeat {
+            Ok(folder) => folder,
+            Err(why) => return Standing::Inactive(why.clone()),
+        };
+        match &self.tree {
+            Ok(tree) => Standing::of(folder, *tree, self.address.as_ref().ok().map(SocketAddr::port), clock),
+            Err(why) => Standing::Inactive(why.clone()),
+        }
+    }
+
+    fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
+        let probe = Probe::start(self.address.clone()?, &self.path, period, clock);
+        probe.ok_or_else(|| format!("no answer to GET {} within 2 s", self.path))
+    }
+
+    /// The kernel shows the queues of this machine alone.
+    fn listen_queue(&self) -> Result<ListenQueue, String> {
+        let address = self.address.clone()?;
+        if !address.ip().is_loopback() {
+            return Err("the system is on another machine".to_owned());
+        }
+        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.depth().map(|_| queue));
+        queue.map_err(|cause| format!("sock_diag said: {cause}"))
+    }
+
+    fn tree(&self) -> Result<Tree, String> {
+        let tree = self.tree.clone()?;
+        let seen = !Processes::new(Whose { tree: Some(tree), command: self.command }, self.system_cores.clone())
+            .tick()
+            .pids
+            .is_empty();
+        if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
+    }
+
+    fn connections(&self, clock: Clock, rows: &SyncSender<Row>) -> Result<OutboundWatch, String> {
+        let own_ports = self.address.iter().map(SocketAddr::port).collect();
+        let watched = Watched { tree: self.tree.clone()?, own_ports, names: self.neighbours.clone() };
+        OutboundWatch::start(watched, clock, rows.clone()).map_err(|cause| format!("sock_diag said: {cause}"))
+    }
+}
+
+/// An observation in words.
+fn standing<T>(observation: &Result<T, String>) -> String {
+    match observation {
+        Ok(_) => "active".to_owned(),
+        Err(why) => format!("inactive: {why}"),
+    }
 }
 
 impl Observer {
     /// Starts observing a system that is ready. Its threads inherit the caller's cores.
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
-        let active = || "active".to_owned();
-        let heartbeat = standing(&subject, clock);
+        let heartbeat = subject.heartbeat(clock);
         let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
-        let probe = subject.listens.then(|| Probe::start(subject.port, &subject.path, period, clock)).flatten();
-        let black_box = black_box(&subject, probe.as_ref(), &heartbeat);
-        let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let queue = queue.map(|queue| subject.listens.then_some(queue));
-        let listen_queue = match &queue {
-            Ok(Some(_)) => active(),
-            Ok(None) => UNPROBED.to_owned(),
-            Err(cause) => format!("inactive: sock_diag said: {cause}"),
-        };
-        let processes = || Processes::new(subject.root, subject.system_cores.clone());
-        let seen = !processes().tick().pids.is_empty();
-        let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
+        let probe = subject.probe(period, clock);
+        let queue = subject.listen_queue();
+        let tree = subject.tree();
+        let connections = subject.connections(clock, &rows);
+        let black_box = black_box(&probe, &heartbeat);
+        let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
+        let (probe, queue) = (probe.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let mut observing = Observing {
             clock,
-            processes: processes(),
-            queue: queue.ok().flatten(),
+            processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
+            services: Services::new(&subject.services, &subject.rig_cores),
+            queue,
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
@@ -102,7 +158,8 @@ impl Observer {
             dropped: 0,
         };
         let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
-        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue }
+        let connections = connections.ok();
+        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue, connections, outbound }
     }
 
     /// Says what is watched here, and why not where it is not.
@@ -111,30 +168,24 @@ impl Observer {
         to.black_box.clone_from(&self.black_box);
         to.proc.clone_from(&self.proc);
         to.listen_queue.clone_from(&self.listen_queue);
+        to.outbound.clone_from(&self.outbound);
     }
 
     /// Ends the observation; to be called while the system still runs, or after it has died.
     pub fn finish(self) -> Observed {
         drop(self.stop);
         let delays = self.probe.map(Probe::finish).unwrap_or_default();
-        let dropped = self.thread.join().expect("the observer never panics");
-        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), dropped }
+        let (dropped, pss_bytes) = self.thread.join().expect("the observer never panics");
+        let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
+        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped }
     }
 }
 
-fn standing(subject: &Subject, clock: Clock) -> Standing {
-    match &subject.heartbeat {
-        Ok(folder) => Standing::of(folder, subject.root, subject.listens.then_some(subject.port), clock),
-        Err(why) => Standing::Inactive(why.clone()),
-    }
-}
-
-fn black_box(subject: &Subject, probe: Option<&Probe>, heartbeat: &Standing) -> String {
+fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
     match (probe, heartbeat) {
-        (None, _) if subject.listens => format!("inactive: no answer to GET {} within 2 s", subject.path),
-        (None, _) => UNPROBED.to_owned(),
-        (Some(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
-        (Some(_), Standing::Inactive(_)) => {
+        (Err(why), _) => format!("inactive: {why}"),
+        (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
+        (Ok(_), Standing::Inactive(_)) => {
             "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed".to_owned()
         }
     }
@@ -143,6 +194,7 @@ fn black_box(subject: &Subject, probe: Option<&Probe>, heartbeat: &Standing) -> 
 struct Observing {
     clock: Clock,
     processes: Processes,
+    services: Services,
     queue: Option<ListenQueue>,
     gauge: Option<Arc<AtomicU64>>,
     loops: Option<Watch>,
@@ -152,8 +204,8 @@ struct Observing {
 }
 
 impl Observing {
-    /// Returns how many rows were dropped.
-    fn until_stopped(&mut self, stop: &Receiver<()>) -> u64 {
+    /// Returns how many rows were dropped, and what memory there was at the end.
+    fn until_stopped(&mut self, stop: &Receiver<()>) -> (u64, Option<u64>) {
         let mut next = self.clock.now() + PERIOD;
         loop {
             match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
@@ -178,9 +230,11 @@ impl Observing {
         let look = self.loops.as_mut().map(Watch::look).unwrap_or_default();
         self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
+        let services = self.services.tick();
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
             pids: tick.pids,
+            services,
             listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
             probe_delay_us: delay.filter(|delay| *delay > 0),
             stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
@@ -188,10 +242,10 @@ impl Observing {
         }));
     }
 
-    fn last(&mut self) -> u64 {
+    fn last(&mut self) -> (u64, Option<u64>) {
         let look = self.loops.take().map(Watch::finish).unwrap_or_default();
         self.send_stalls(look.stalls, look.stacks);
-        self.dropped
+        (self.dropped, self.processes.pss_bytes())
     }
 
     fn send_stalls(&mut self, stalls: Vec<Stall>, stacks: Vec<Stack>) {

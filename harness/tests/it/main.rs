@@ -10,5 +10,8 @@ mod crowd;
 mod journeys;
 mod lifecycle;
 mod outcome;
+mod postgres;
 mod rig;
+mod shards;
 mod stub;
+mod system;

@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Far longer than any run here takes: a bound for a hang.
+const LONGEST: Duration = Duration::from_secs(180);
 
 /// A scenario of two seconds: 4 groups of 5 players, each opening the app and guessing twice. It is written twice as
 /// large, because tests run it with `--quick`: a shared machine must not fail a change.
@@ -108,14 +113,15 @@ impl Rig {
 
     /// Runs to the end.
     pub(crate) fn run(&self) -> Left {
-        let output = self.command().output().expect("the rig starts");
-        self.left(&output)
+        self.wait(self.start())
     }
 
     /// Another command in the folder.
     pub(crate) fn floodrig(&self, arguments: &[&str]) -> Left {
         let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
-        self.left(&command.args(arguments).current_dir(self.path()).output().expect("the rig starts"))
+        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the rig starts");
+        self.left(&ended(child))
     }
 
     /// Starts and goes on.
@@ -125,7 +131,7 @@ impl Rig {
 
     /// Waits for the end of a started run.
     pub(crate) fn wait(&self, rig: Child) -> Left {
-        self.left(&rig.wait_with_output().expect("the rig ends"))
+        self.left(&ended(rig))
     }
 
     fn left(&self, output: &Output) -> Left {
@@ -168,22 +174,45 @@ impl Left {
     }
 }
 
+/// Waits for a rig to end. One that hangs is killed, which its status then tells with all that it has said.
+pub(crate) fn ended(rig: Child) -> Output {
+    let pid = rig.id();
+    let (done, over) = mpsc::channel::<()>();
+    let guard = thread::spawn(move || {
+        if over.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+            kill(pid, "KILL");
+        }
+    });
+    let output = rig.wait_with_output().expect("the rig ends");
+    drop(done);
+    guard.join().expect("the guard ends");
+    output
+}
+
 /// The example system's binary, built once.
 pub(crate) fn wordle() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "wordle", "--message-format", "json"]).current_dir(root);
-        let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
-        assert!(output.status.success(), "wordle builds");
-        let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
-        let mut executables = lines.lines().filter_map(|line| {
-            let message: Value = serde_json::from_str(line).ok()?;
-            message["executable"].as_str().map(PathBuf::from)
-        });
-        executables.next_back().expect("cargo names the binary")
-    })
+    BUILT.get_or_init(|| built(&["--package", "wordle"]))
+}
+
+/// The server with a pool of connections to a real Postgres, built once.
+pub(crate) fn pooled() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built(&["--package", "floodrig", "--example", "pooled"]))
+}
+
+fn built(what: &[&str]) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--message-format", "json"]).args(what).current_dir(root);
+    let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
+    assert!(output.status.success(), "{what:?} builds");
+    let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    let mut executables = lines.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.next_back().expect("cargo names the binary")
 }
 
 /// Waits until `what` holds, for at most half a minute.

@@ -1,5 +1,6 @@
 //! What a person can act on, each with its evidence. Pure rules over a summary and its timeline.
 
+mod pool_saturated;
 mod render_stampede;
 mod throttle_storm;
 
@@ -11,6 +12,8 @@ use crate::{Summary, Timeline};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingId {
+    /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
+    PoolSaturated,
     /// Memory and stalls rise with a burst of uploads or edits.
     RenderStampede,
     /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
@@ -32,6 +35,7 @@ impl FindingId {
     /// Its name in `summary.json` and in `expect`.
     pub fn name(self) -> &'static str {
         match self {
+            Self::PoolSaturated => "pool_saturated",
             Self::RenderStampede => "render_stampede",
             Self::ThrottleStorm => "throttle_storm",
         }
@@ -41,7 +45,11 @@ impl FindingId {
 /// Every rule that holds, each once.
 pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
     let load_from_s = summary.header.load_us.0 as f64 / 1e6;
-    let rules = [render_stampede::find(timeline, load_from_s), throttle_storm::find(summary, timeline)];
+    let rules = [
+        render_stampede::find(timeline, load_from_s),
+        throttle_storm::find(summary, timeline),
+        pool_saturated::find(summary, timeline),
+    ];
     rules.into_iter().flatten().collect()
 }
 
@@ -58,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_findings_name_is_the_one_in_files() {
-        for id in [FindingId::RenderStampede, FindingId::ThrottleStorm] {
+        for id in [FindingId::PoolSaturated, FindingId::RenderStampede, FindingId::ThrottleStorm] {
             assert_eq!(serde_json::to_value(id).unwrap(), id.name());
         }
     }

@@ -34,7 +34,7 @@ fn ceilings(header: &Header) -> Markup {
 }
 
 fn observations(observations: &Observations) -> Markup {
-    let Observations { heartbeat, black_box, proc, listen_queue, tcp_info, cgroup, outbound, deliveries } =
+    let Observations { heartbeat, black_box, proc, listen_queue, tcp_info, cgroup, outbound, deliveries, calls } =
         observations;
     let all = [
         ("heartbeat of the system's own loop", heartbeat),
@@ -45,6 +45,7 @@ fn observations(observations: &Observations) -> Markup {
         ("cgroup", cgroup),
         ("outgoing connections", outbound),
         ("deliveries", deliveries),
+        ("calls to Telegram", calls),
     ];
     html! {
         h3 { "What was watched" }

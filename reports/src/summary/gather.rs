@@ -1,10 +1,13 @@
 //! One pass over the rows of a recording builds its summary and its timeline.
 
+use std::collections::BTreeMap;
+
 use super::acts::Acts;
 use super::rig::RigWatch;
+use super::services::{self, Service};
 use super::system::{Last, Tree};
 use super::{Deliveries, Rig, Summary, Telegram};
-use crate::recording::{DeliveryInterval, Ending, Header, Logs, Observations, ReadError, Row, Seal};
+use crate::recording::{Confined, DeliveryInterval, Ending, Header, Logs, Observations, ReadError, Row, Seal};
 use crate::timeline::{CallPoint, LoadPoint, Timeline};
 
 /// Reads a recording once, row by row.
@@ -29,9 +32,11 @@ struct Gathering {
     acts: Acts,
     rig: RigWatch,
     tree: Tree,
+    services: BTreeMap<String, Service>,
     telegram: Telegram,
     deliveries: DeliveryInterval,
     logs: Option<Logs>,
+    confined: Option<Confined>,
     ending: Option<Ending>,
     seal: Option<Seal>,
 }
@@ -43,9 +48,11 @@ impl Gathering {
             acts: Acts::default(),
             rig: RigWatch::new(&header),
             tree: Tree::default(),
+            services: BTreeMap::new(),
             telegram: Telegram::default(),
             deliveries: DeliveryInterval::default(),
             logs: None,
+            confined: None,
             ending: None,
             seal: None,
             header,
@@ -63,8 +70,10 @@ impl Gathering {
             Row::Exemplar(_) => {}
             Row::Vital(vital) => {
                 self.rig.take(&vital);
+                services::take(&mut self.services, &vital.services);
                 self.timeline.vitals.push(self.tree.take(&vital));
             }
+            Row::Outbound(outbound) => self.timeline.outbound.push(outbound),
             Row::Stall(stall) => self.tree.take_stall(stall),
             Row::Stack(stack) => self.tree.take_stack(stack),
             Row::Probed(probed) => self.tree.take_probed(probed),
@@ -75,6 +84,7 @@ impl Gathering {
             Row::Deliveries(deliveries) => self.deliveries.merge(&deliveries),
             Row::Event(event) => self.timeline.events.push(event),
             Row::Logs(logs) => self.logs = Some(logs),
+            Row::Confined(confined) => self.confined = Some(confined),
             Row::Ending(ending) => self.ending = Some(ending),
             Row::Seal(seal) => self.seal = Some(seal),
         }
@@ -95,14 +105,17 @@ impl Gathering {
             self.header.observations.deliveries = format!("inactive: {unheard} of its notices found their queue full");
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
-        let last = Last { logs: self.logs.take(), ending: self.ending.take() };
+        self.telegram.uncounted = !Observations::is_active(&self.header.observations.calls);
+        let last = Last { logs: self.logs.take(), confined: self.confined.take(), ending: self.ending.take() };
         let rig = self.rig_summary();
-        let (system, stalls) = self.tree.summary(&self.header, last);
+        let (mut system, stalls) = self.tree.summary(&self.header, last);
         self.timeline.stalls = stalls;
+        system.take_outbound(&self.header.observations, &self.timeline);
         let summary = Summary {
             acts: self.acts.summary(&self.header),
             rig,
             system,
+            services: self.services,
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),
@@ -126,7 +139,8 @@ impl Gathering {
     }
 
     fn rig_summary(&self) -> Rig {
-        let mut rig = self.rig.summary(self.acts.requests());
+        let requests = self.acts.requests();
+        let mut rig = self.rig.summary(requests).of_all(&self.header.parts, requests);
         self.acts.lag(&mut rig);
         rig.cores_shared = self.header.cores.shared;
         rig.dropped = self.seal.as_ref().map_or(0, |seal| seal.dropped);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rig;
-use crate::recording::{Header, Vital};
+use crate::recording::{Header, Part, Vital};
 
 /// How long the rig must be busy for it to count as sustained: one busy second is a burst, and lag tells what it did.
 const SUSTAINED_SECONDS: usize = 5;
@@ -17,6 +17,8 @@ pub(super) struct RigWatch {
     busy_by_second: BTreeMap<u64, Mean>,
     own: OwnUse,
     steal: Mean,
+    pressure: Mean,
+    core_mhz: Option<(u64, u64)>,
     rig_cpu_us: Span,
     stub_cpu_us: Option<u64>,
 }
@@ -102,6 +104,11 @@ impl RigWatch {
             let second = (vital.at_us - from_us) / 1_000_000;
             self.busy_by_second.entry(second).or_default().add(vital.rig_core_busy);
             self.steal.add(vital.steal);
+            self.pressure.add(vital.pressure);
+            if let Some(mhz) = vital.core_mhz {
+                let (lowest, highest) = self.core_mhz.unwrap_or((mhz, mhz));
+                self.core_mhz = Some((lowest.min(mhz), highest.max(mhz)));
+            }
             if let Some(rig) = vital.rig_cpu_us {
                 let cpu_us = rig + self.stub_cpu_us.unwrap_or(0);
                 self.own.add(second, Reading { at_us: vital.at_us, cpu_us });
@@ -117,9 +124,35 @@ impl RigWatch {
             own_busy: greatest(own.iter().copied()),
             own_busy_sustained: greatest(own.windows(SUSTAINED_SECONDS).map(least)),
             steal: self.steal.get(),
+            pressure: self.pressure.get(),
+            core_mhz: self.core_mhz,
             stub_cpu_seconds: self.stub_cpu_us.map(|us| us as f64 / 1e6),
             ..Rig::default()
         }
+    }
+}
+
+impl Rig {
+    /// Of several rigs the CPU time is added up; of shares the worst counts. One rig's own figures stay as they are.
+    pub(super) fn of_all(self, parts: &[Part], requests: u64) -> Self {
+        if parts.is_empty() {
+            return self;
+        }
+        let worst = |of: fn(&Part) -> Option<f64>| greatest(parts.iter().filter_map(of));
+        let cpu_us: Option<u64> = parts.iter().map(|part| part.cpu_us).sum();
+        Self {
+            cpu_us_per_request: cpu_us.filter(|_| requests > 0).map(|us| us as f64 / requests as f64),
+            core_busy: worst(|part| part.core_busy),
+            own_busy: worst(|part| part.own_busy),
+            own_busy_sustained: worst(|part| part.own_busy_sustained),
+            steal: worst(|part| part.steal),
+            ..self
+        }
+    }
+
+    /// CPU time of the rig during the load, as its figure for each of this many requests implies.
+    pub(crate) fn cpu_us(&self, requests: f64) -> Option<u64> {
+        self.cpu_us_per_request.map(|us| (us * requests).round() as u64)
     }
 }
 
