@@ -97,6 +97,7 @@ pub(crate) struct Journal {
     totals: Vec<MethodCounts>,
     sent: VecDeque<Sent>,
     sent_so_far: u64,
+    has_news: bool,
     unmodelled: HashMap<MethodId, u64>,
     throttled_by: BTreeMap<String, u64>,
     uploads: u64,
@@ -127,18 +128,34 @@ impl Journal {
     }
 
     /// The counts since the start, of methods that were called.
-    pub(crate) fn totals(&self) -> impl Iterator<Item = (&'static str, MethodCounts)> {
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (MethodId, MethodCounts)> {
         let called = catalogue::methods().zip(&self.totals).filter(|(_, counts)| counts.calls > 0);
-        called.map(|(method, counts)| (method.name(), *counts))
+        called.map(|(method, counts)| (method, *counts))
     }
 
     /// Notes that a message was sent or edited.
     pub(crate) fn sent(&mut self, bot: i64, chat: i64, message: i64) {
         self.sent_so_far += 1;
+        self.has_news = true;
         if self.sent.len() == MOST_SENT {
             self.sent.pop_front();
         }
         self.sent.push_back(Sent { cursor: self.sent_so_far, bot, chat, message });
+    }
+
+    /// Counts from nothing; who watches goes on watching, and cursors go on.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { watchers: std::mem::take(&mut self.watchers), sent_so_far: self.sent_so_far, ..Self::default() };
+    }
+
+    /// The cursor of what was sent last.
+    pub(crate) fn last_cursor(&self) -> u64 {
+        self.sent_so_far
+    }
+
+    /// Whether anything was sent or edited since this was last asked.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     /// What a bot sent after the cursor, oldest first, as far back as is kept.

@@ -247,12 +247,18 @@ impl Stub {
 
     /// Orders a fault; those ordered before come first.
     pub fn order(&self, fault: Fault) {
-        self.shared.telegram().faults.order(fault);
+        let now = self.shared.clock.now();
+        self.shared.telegram().faults.order(now, fault);
     }
 
     /// Takes back every fault that was ordered.
     pub fn clear_faults(&self) {
         self.shared.telegram().faults.clear();
+    }
+
+    /// Forgets what bots and users have done, as if nobody had called yet; the limits and whoever was described stay.
+    pub fn reset(&self) {
+        self.shared.telegram().reset();
     }
 
     /// The kernel's id of the stub's thread, so that its CPU time can be charged apart.

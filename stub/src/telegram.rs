@@ -13,7 +13,7 @@ use crate::gateway::Gateway;
 use crate::journal::{CallCounts, Journal, Sent};
 use crate::limits::{AlbumWeight, Limits, UnknownChats};
 use crate::methods::{self, Turn};
-use crate::throttle::{Lines, SlowChats, Throttle};
+use crate::throttle::{Lines, Throttle};
 use crate::updates::{Asked, Delivery, Inboxes, Kinds, Outcome, Poll};
 use crate::uploads::{NoSlot, Uploads};
 use crate::users::checkout::Checkouts;
@@ -27,7 +27,6 @@ pub(crate) struct Telegram {
     pub(crate) limits: Limits,
     pub(crate) world: World,
     pub(crate) throttle: Throttle,
-    pub(crate) slow: SlowChats,
     pub(crate) lines: Lines,
     pub(crate) gateway: Gateway,
     pub(crate) inboxes: Inboxes,
@@ -74,7 +73,6 @@ impl Telegram {
         Self {
             world: World::new(),
             throttle: Throttle::new(&limits),
-            slow: SlowChats::default(),
             lines: Lines::default(),
             gateway: Gateway::default(),
             uploads: Uploads::new(&limits),
@@ -125,10 +123,8 @@ impl Telegram {
 
     /// What was ordered to happen to a call.
     pub(crate) fn strike(&mut self, call: &Call, now: Duration) -> Option<Strike> {
-        if self.faults.is_empty() {
-            return None;
-        }
-        let strike = self.faults.strike(call.method.name(), call.params.integer("chat_id"))?;
+        let chat = self.chat_of(call);
+        let strike = self.faults.strike(now, call.method.name(), chat)?;
         match &strike.then {
             Then::Answer => {}
             Then::Refuse(refusal) => self.journal.answered(now, call.method, refusal.code),
@@ -136,6 +132,28 @@ impl Telegram {
             Then::Reset | Then::Hang => self.journal.answered(now, call.method, 0),
         }
         Some(strike)
+    }
+
+    /// The chat that a call names, as the world knows it.
+    fn chat_of(&mut self, call: &Call) -> Option<i64> {
+        let name = call.params.given("chat_id").and_then(|text| text.strip_prefix('@'));
+        name.map_or_else(|| call.chat(), |name| Some(self.world.chat_called(name).id))
+    }
+
+    /// Forgets what bots and users have done, takes back every fault and counts from nothing; the limits, whoever was
+    /// described, and update ids stay.
+    pub(crate) fn reset(&mut self) {
+        let people = std::mem::take(&mut self.world.people);
+        self.world = World::new();
+        self.world.people = people;
+        self.throttle = Throttle::new(&self.limits);
+        self.checkouts = Checkouts::new();
+        self.faults.clear();
+        self.inboxes.reset();
+        self.journal.reset();
+        if let Some(keyboards) = &mut self.keyboards {
+            *keyboards = Keyboards::none();
+        }
     }
 
     /// What a bot sent after the cursor: each message as it is now, with its own cursor.

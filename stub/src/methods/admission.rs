@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Turn, members};
 use crate::answer::Refusal;
 use crate::limits::Family;
-use crate::throttle::{Admission, Counted, SLOW_CHAT};
+use crate::throttle::{Admission, Counted};
 use crate::world::{Chat, ChatKind};
 
 impl Turn<'_> {
@@ -36,12 +36,7 @@ impl Turn<'_> {
     }
 
     fn ask(&mut self, chat: Option<(i64, ChatKind)>, weight: u32) -> Result<(), Refusal> {
-        let slow = chat.and_then(|(id, _)| self.slow_mode(id));
-        if let Some((id, _)) = slow
-            && let Some(seconds) = self.telegram.slow.wait(self.now, self.call.bot, id)
-        {
-            return Err(self.kept_waiting(seconds, SLOW_CHAT));
-        }
+        let slow_mode = chat.and_then(|(id, _)| self.slow_mode(id));
         let params = &self.call.params;
         let counted = Counted {
             bot: self.call.bot,
@@ -49,17 +44,13 @@ impl Turn<'_> {
             family: self.family(),
             weight,
             carries_file: params.file_bytes().is_some(),
+            slow_mode,
             is_paid: params.is_true("allow_paid_broadcast"),
             patience: self.patience.seconds,
             again: self.patience.again,
         };
         match self.telegram.throttle.admit(self.now, counted) {
-            Admission::Accepted => {
-                if let Some((id, delay)) = slow {
-                    self.telegram.slow.sent(self.now, self.call.bot, id, delay);
-                }
-                Ok(())
-            }
+            Admission::Accepted => Ok(()),
             Admission::Absorbed { seconds } => {
                 self.held = Some(seconds);
                 Err(Refusal::too_many(seconds))
@@ -71,22 +62,12 @@ impl Turn<'_> {
         }
     }
 
-    /// Waits, or refuses where the wait is too long.
-    fn kept_waiting(&mut self, seconds: u32, rule: &'static str) -> Refusal {
-        if seconds <= self.patience.seconds {
-            self.held = Some(seconds);
-            return Refusal::too_many(seconds);
-        }
-        self.telegram.journal.throttled_by(rule);
-        Refusal::too_many_by(seconds, rule)
-    }
-
     /// The pause that a described chat asks for, unless the bot is one of its administrators.
-    fn slow_mode(&mut self, chat: i64) -> Option<(i64, Duration)> {
+    fn slow_mode(&mut self, chat: i64) -> Option<Duration> {
         let delay = self.telegram.world.people.described(chat)?.slow_mode?;
         let is_held = self.family() == Family::Sends
             && members::this_bot(&mut self.telegram.world, self.call.bot, chat)["status"] != "administrator";
-        is_held.then_some((chat, delay))
+        is_held.then_some(delay)
     }
 
     fn family(&self) -> Family {

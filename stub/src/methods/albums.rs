@@ -40,7 +40,7 @@ fn send_media_group(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
 }
 
 /// Photos and videos go together; documents, and audios, only with their own kind
-/// (<https://core.telegram.org/bots/api#sendmediagroup>).
+/// (<https://core.telegram.org/bots/api#sendmediagroup>; the words as bots report them, of audios as of documents).
 fn must_go_together(items: &[Content]) -> Result<(), Refusal> {
     let kinds = || items.iter().filter_map(Content::media_kind);
     let first = kinds().next();

@@ -25,7 +25,9 @@ fn set_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     Done::yes()
 }
 
-/// A command without its slash, and what it does (<https://core.telegram.org/bots/api#botcommand>).
+/// A command without its slash, and what it does (<https://core.telegram.org/bots/api#botcommand>). The words about
+/// lengths stand in `BotCommand.cpp` of <https://github.com/tdlib/td>; the codes are those of
+/// <https://core.telegram.org/method/bots.setBotCommands>, as bots report them.
 fn command(given: &Value) -> Result<Value, Refusal> {
     let text = |name: &str| given[name].as_str().unwrap_or_default().trim();
     let (command, description) = (text("command").trim_start_matches('/'), text("description"));

@@ -27,7 +27,8 @@ fn set(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
             turn.list("reaction").ok_or_else(|| Refusal::bad_request("can't parse reaction types JSON object"))?
         }
     };
-    // A bot has no Premium, and with it one reaction (https://core.telegram.org/bots/api#setmessagereaction).
+    // A bot has no Premium, and with it one reaction (https://core.telegram.org/bots/api#setmessagereaction); the code
+    // is that of https://core.telegram.org/method/messages.sendReaction.
     if reactions.len() > 1 {
         return Err(Refusal::bad_request("REACTIONS_TOO_MANY"));
     }
@@ -89,6 +90,7 @@ fn delete(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     shared_chat(turn)?;
     let ((chat, message), by) = (target(turn)?, actor(turn)?);
     if !kept(turn, &chat).contains(&(message, by)) {
+        // No public source says in which words; the name follows those of its like.
         return Err(Refusal::bad_request("REACTION_NOT_FOUND"));
     }
     keep(turn, &chat, message, by, false);

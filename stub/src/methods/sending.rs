@@ -1,6 +1,6 @@
 //! The steps that every new or changed message goes through.
 
-use super::{Turn, copies, markup, members};
+use super::{Turn, copies, markup, members, trimmings};
 use crate::answer::{Done, Json, Refusal};
 use crate::journal::Sighting;
 use crate::world::{Chat, Content, Fields, Found, Message, Shown, User};
@@ -43,7 +43,7 @@ impl Turn<'_> {
     }
 
     fn keep<T>(&mut self, chat: &Chat, message: Message, show: impl FnOnce(&Shown<'_>) -> T) -> T {
-        let message = copies::protected(&self.call.params, message);
+        let message = trimmings::trimmed(self, chat, copies::protected(&self.call.params, message));
         self.sight(chat, &message);
         self.telegram.journal.sent(self.call.bot, chat.id, message.id);
         if let Some(keyboards) = &mut self.telegram.keyboards {

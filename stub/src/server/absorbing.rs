@@ -108,7 +108,9 @@ impl Errand {
                 if telegram.inboxes.has_stirred() {
                     self.shared.post.notify_one();
                 }
-                self.shared.sent.notify_waiters();
+                if telegram.journal.take_news() {
+                    self.shared.sent.notify_waiters();
+                }
                 if let Some(place) = self.place {
                     if let Some(seconds) = answer.as_ref().err().and_then(|refusal| refusal.retry_after) {
                         telegram.lines.fail(place, seconds, self.patience);

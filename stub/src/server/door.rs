@@ -8,8 +8,6 @@ use std::net::{SocketAddr, TcpListener as Listener};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -17,7 +15,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::crowd::Spare;
-use super::{PATIENCE, connection};
+use super::{PATIENCE, Rooms, connection};
 use crate::tls::Leaf;
 
 /// A listener that a stub takes connections from.
@@ -25,6 +23,7 @@ use crate::tls::Leaf;
 pub struct Door {
     pub(crate) listener: Listener,
     pub(crate) leaf: Option<Leaf>,
+    handshake: Duration,
 }
 
 /// What the first byte of a TLS handshake is (RFC 8446, section 5.1: `handshake(22)`).
@@ -36,7 +35,13 @@ const LONGEST_HANDSHAKE: Duration = Duration::from_secs(10);
 impl Door {
     /// One that speaks https, with this certificate, and plain http to those who do not shake hands.
     pub fn tls(listener: Listener, leaf: Leaf) -> Self {
-        Self { listener, leaf: Some(leaf) }
+        Self { leaf: Some(leaf), ..Self::from(listener) }
+    }
+
+    /// The same with another bound on how long a handshake may take; 10 s otherwise.
+    #[must_use]
+    pub fn with_handshake_within(self, handshake: Duration) -> Self {
+        Self { handshake, ..self }
     }
 
     /// Its root, for clients.
@@ -52,21 +57,21 @@ impl Door {
 
 impl From<Listener> for Door {
     fn from(listener: Listener) -> Self {
-        Self { listener, leaf: None }
+        Self { listener, leaf: None, handshake: LONGEST_HANDSHAKE }
     }
 }
 
 /// Takes connections until it is dropped; they end with it.
-pub(super) async fn serve(door: Door, service: TowerToHyperService<Router>) {
+pub(super) async fn serve(door: Door, rooms: Rooms) {
     // It listens already and has been told not to block: nothing else can keep a runtime from taking it.
     let Ok(listener) = TcpListener::from_std(door.listener) else { return };
-    let config = door.leaf.map(|leaf| leaf.config);
+    let tls = door.leaf.map(|leaf| Tls { config: leaf.config, handshake: door.handshake });
     let mut spare = Spare::at(&listener);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(enter(stream, config.clone(), service.clone()))),
+                Ok((stream, _)) => drop(connections.spawn(enter(stream, tls.clone(), rooms.clone()))),
                 // Out of handles, most likely.
                 Err(_) => spare.turn_away(&listener).await,
             },
@@ -75,18 +80,25 @@ pub(super) async fn serve(door: Door, service: TowerToHyperService<Router>) {
     }
 }
 
-async fn enter(stream: TcpStream, config: Option<Arc<ServerConfig>>, service: TowerToHyperService<Router>) {
+/// How a door speaks TLS.
+#[derive(Clone)]
+struct Tls {
+    config: Arc<ServerConfig>,
+    handshake: Duration,
+}
+
+async fn enter(stream: TcpStream, tls: Option<Tls>, rooms: Rooms) {
     // Without it an answer may wait for the client's delayed acknowledgement; a failure costs only that.
     drop(stream.set_nodelay(true));
-    let Some(config) = config else { return connection(stream, service).await };
+    let Some(Tls { config, handshake }) = tls else { return connection(stream, rooms).await };
     match timeout(PATIENCE, shakes_hands(&stream)).await {
         Ok(Ok(true)) => {
             // One that fails or takes too long was nobody's whom an answer would reach.
-            if let Ok(Ok(stream)) = timeout(LONGEST_HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
-                connection(stream, service).await;
+            if let Ok(Ok(stream)) = timeout(handshake, TlsAcceptor::from(config).accept(stream)).await {
+                connection(stream, rooms).await;
             }
         }
-        Ok(Ok(false)) => connection(stream, service).await,
+        Ok(Ok(false)) => connection(stream, rooms).await,
         Ok(Err(_)) | Err(_) => {}
     }
 }

@@ -1,7 +1,8 @@
 //! The only room that knows HTTP and sockets: connections in, calls out, answers back.
 //!
-//! Written on hyper's connections under an axum router, because the wire has to look like Telegram's: header
-//! names in title case, half-closed clients answered, large heads taken.
+//! Written on hyper's connections, because the wire has to look like Telegram's: header names in title case,
+//! half-closed clients answered, large heads taken. Only the control room is an axum router: the Bot API has a single
+//! route, and calls are answered without one.
 
 pub(crate) mod absorbing;
 mod answering;
@@ -96,27 +97,50 @@ impl Shared {
 
 /// Serves at every door that comes until `stop` says so or its sender is gone; every connection ends with it.
 pub(crate) async fn serve(shared: Arc<Shared>, mut doors: mpsc::Receiver<Door>, mut stop: watch::Receiver<bool>) {
-    let router = Router::new().nest("/_stub", control::routes()).fallback(answering::answer).with_state(shared.clone());
-    let service = TowerToHyperService::new(router);
+    let rooms = Rooms::of(&shared);
     let mut open = JoinSet::new();
     open.spawn(postman::run(shared.clone()));
     loop {
         tokio::select! {
             _ = stop.wait_for(|stop| *stop) => break,
-            Some(door) = doors.recv() => drop(open.spawn(door::serve(door, service.clone()))),
+            Some(door) = doors.recv() => drop(open.spawn(door::serve(door, rooms.clone()))),
         }
     }
     shared.errands.end();
 }
 
-async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin, service: TowerToHyperService<Router>) {
+/// Where a request may go.
+#[derive(Clone)]
+struct Rooms {
+    shared: Arc<Shared>,
+    control: TowerToHyperService<Router>,
+}
+
+/// What the paths of the control room begin with; no path of Telegram does.
+const CONTROL: &str = "/_stub/";
+
+impl Rooms {
+    fn of(shared: &Arc<Shared>) -> Self {
+        let control = Router::new().nest(CONTROL, control::routes()).with_state(shared.clone());
+        Self { shared: shared.clone(), control: TowerToHyperService::new(control) }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        if request.uri().path().starts_with(CONTROL) {
+            return self.control.call(request).await.unwrap_or_else(|never| match never {});
+        }
+        answering::answer(&self.shared, request.map(Body::new)).await
+    }
+}
+
+async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin, rooms: Rooms) {
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .half_close(true)
         .title_case_headers(true)
         .max_buf_size(LARGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), service_fn(|request| serve_one(&service, request)))
+        .serve_connection(TokioIo::new(stream), service_fn(|request| serve_one(&rooms, request)))
         .await;
     // It ends with an error when its client broke off or spoke no HTTP, and then nobody is left to tell.
     drop(served);
@@ -137,9 +161,9 @@ fn is_last(request: &Request<Incoming>) -> bool {
 }
 
 /// An answer marked [`Reset`] is none: hyper ends a connection whose service fails.
-async fn serve_one(service: &TowerToHyperService<Router>, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
+async fn serve_one(rooms: &Rooms, request: Request<Incoming>) -> Result<Response<Body>, Reset> {
     let ends = is_last(&request);
-    let mut response = service.call(request).await.unwrap_or_else(|never| match never {});
+    let mut response = rooms.answer(request).await;
     if ends {
         // hyper says for itself that it closes; both together would contradict each other.
         response.headers_mut().remove(CONNECTION);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use ceiling::{Ceiling, Key, LONGEST_WAIT, Met};
 pub(crate) use line::{Called, Entered, Kind, Lines, Place};
-pub(crate) use slow::{SLOW_CHAT, SlowChats};
+use slow::{SLOW_CHAT, SlowChats};
 
 use crate::Limits;
 use crate::ids::ById;
@@ -35,6 +35,8 @@ pub(crate) struct Counted {
     /// How many messages it makes: an album counts as its items.
     pub(crate) weight: u32,
     pub(crate) carries_file: bool,
+    /// The pause that the chat itself asks of this bot after each of its sends.
+    pub(crate) slow_mode: Option<Duration>,
     /// It came with `allow_paid_broadcast`.
     pub(crate) is_paid: bool,
     /// The longest wait, in seconds, that is waited for it in place of a refusal.
@@ -73,6 +75,7 @@ pub(crate) struct Throttle {
     closes: ThrottleScope,
     /// Bots that a 429 closed altogether, and until when.
     closed_bots: ById<i64, Duration>,
+    slow: SlowChats,
     while_throttled: u64,
     sweep_at: usize,
     /// What the call at hand meets; kept for its memory.
@@ -91,6 +94,7 @@ impl Throttle {
             growth: limits.penalty_growth,
             closes: limits.throttle_scope,
             closed_bots: ById::default(),
+            slow: SlowChats::default(),
             while_throttled: 0,
             sweep_at: SWEEP_FROM,
             met: Vec::new(),
@@ -106,26 +110,44 @@ impl Throttle {
         let closed_bot = if met.is_empty() { None } else { self.closed_bot(now, &call) };
         let closed = closed_bot.is_some() || met.iter().any(|(_, _, met)| met.closed);
         self.while_throttled += u64::from(closed && !call.again);
+        let slow = self.slow_mode(now, &call);
         let longest = met.iter().max_by_key(|(_, _, met)| met.wait).copied();
-        let wait = longest.and_then(|(_, _, met)| met.wait).max(closed_bot).map(whole_seconds);
+        let broken = longest.and_then(|(_, _, met)| met.wait);
+        let wait = broken.max(closed_bot).max(slow).map(whole_seconds);
         let admission = match wait {
             None => {
-                for (at, key, _) in &met {
-                    self.ceilings[*at].accept(now, *key, call.weight);
-                }
+                self.accept(now, &call, &met);
                 Admission::Accepted
             }
             Some(seconds) if seconds <= call.patience => Admission::Absorbed { seconds },
             Some(retry_after) => {
                 self.refuse(now, &call, &met, retry_after);
-                let broken = longest.filter(|(_, _, met)| met.wait >= closed_bot);
-                let rule = broken.map_or(CLOSED_BOT, |(at, _, _)| self.ceilings[at].id());
+                let rule = match longest {
+                    _ if slow > broken.max(closed_bot) => SLOW_CHAT,
+                    Some((at, _, _)) if broken >= closed_bot => self.ceilings[at].id(),
+                    Some(_) | None => CLOSED_BOT,
+                };
                 Admission::Refused { retry_after, rule }
             }
         };
         met.clear();
         self.met = met;
         admission
+    }
+
+    fn accept(&mut self, now: Duration, call: &Counted, met: &[(usize, Key, Met)]) {
+        for (at, key, _) in met {
+            self.ceilings[*at].accept(now, *key, call.weight);
+        }
+        if let (Some(delay), Some((chat, _))) = (call.slow_mode, call.chat) {
+            self.slow.sent(now, call.bot, chat, delay);
+        }
+    }
+
+    /// How long the chat's own slow mode still holds the call back.
+    fn slow_mode(&self, now: Duration, call: &Counted) -> Option<Duration> {
+        let ((chat, _), _) = call.chat.zip(call.slow_mode)?;
+        self.slow.wait(now, call.bot, chat)
     }
 
     /// True when a rule counts that family though its methods do not ask by themselves.

@@ -176,6 +176,16 @@ impl Inbox {
         }
     }
 
+    /// As if its bot had not called yet, but for the poll that may wait.
+    pub(super) fn reset(&mut self) {
+        *self = Self { parked: self.parked.take(), ..Self::new(self.next_id) };
+    }
+
+    /// Whether a poll waits.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.parked.as_ref().is_some_and(|parked| !parked.is_closed())
+    }
+
     pub(super) fn remove(&mut self, id: i64) {
         if let Some(gone) = self.queue.remove(&id) {
             self.bytes -= gone.body.as_str().len();

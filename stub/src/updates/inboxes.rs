@@ -48,6 +48,18 @@ impl Inboxes {
         self.bots.get_mut(&bot).is_some_and(|inbox| inbox.set_hook(target, self.generations))
     }
 
+    /// Empties all of them, takes webhooks away, and lets polls that wait go on waiting.
+    pub(crate) fn reset(&mut self) {
+        for inbox in self.bots.values_mut() {
+            inbox.reset();
+        }
+    }
+
+    /// The inbox of a bot, if it has ever called.
+    pub(crate) fn of(&self, bot: i64) -> Option<&Inbox> {
+        self.bots.get(&bot)
+    }
+
     /// What last went wrong with a bot's webhook, and how many updates wait.
     pub(crate) fn trouble(&self, bot: i64) -> Option<(String, usize)> {
         let inbox = self.bots.get(&bot)?;

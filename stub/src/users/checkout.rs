@@ -160,3 +160,35 @@ fn bought(Basket { currency, total, payload, .. }: &Basket) -> Value {
 fn address() -> Value {
     Value::Object(ADDRESS.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(millis: u64) -> Moment {
+        Moment { now: Duration::from_millis(millis), date: 0, bot: 1 }
+    }
+
+    fn asked() -> Checkouts {
+        let (currency, payload) = (STARS.to_owned(), "p".to_owned());
+        let mut checkouts = Checkouts::new();
+        let basket = Basket { chat: 5, user: 5, currency, total: 9, payload, shipping: None };
+        checkouts.ask(after(5000), "q", basket);
+        checkouts
+    }
+
+    #[test]
+    fn a_bot_has_ten_seconds_to_answer() {
+        assert!(matches!(asked().close(after(15_000), "q"), Ok(Some(basket)) if basket.total == 9));
+        assert!(asked().close(after(15_001), "q").is_err());
+    }
+
+    #[test]
+    fn a_query_is_answered_once_and_by_the_bot_that_was_asked() {
+        let mut checkouts = asked();
+        assert!(checkouts.close(after(6000), "q").is_ok_and(|basket| basket.is_some()));
+        assert!(checkouts.close(after(6000), "q").is_err());
+        let other = Moment { bot: 2, ..after(6000) };
+        assert!(asked().close(other, "q").is_ok_and(|basket| basket.is_none()), "it was asked nothing");
+    }
+}

@@ -10,6 +10,7 @@ use super::avatar::{self, Side};
 use super::message::entry;
 use super::picture::{self, Sides};
 use super::shelf::Shelf;
+use super::sizes::Sizes;
 use crate::call::FilePart;
 
 /// As what a file was sent.
@@ -95,14 +96,28 @@ pub(crate) type Key = [u8; 16];
 /// What a `file_id` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileId {
-    Stored { kind: MediaKind, key: Key, bot: i64 },
-    Avatar { user: i64, side: Side },
+    Stored {
+        kind: MediaKind,
+        key: Key,
+        bot: i64,
+    },
+    /// A photo in a smaller size, by the longer side of its box.
+    Scaled {
+        key: Key,
+        bot: i64,
+        side: u32,
+    },
+    Avatar {
+        user: i64,
+        side: Side,
+    },
 }
 
 impl FileId {
     pub(crate) fn text(self) -> String {
         match self {
             Self::Stored { kind, key, bot } => format!("{}{}{bot:x}", kind.prefix(), hex(&key)),
+            Self::Scaled { key, bot, side } => format!("{}{}{bot:x}s{side}", MediaKind::Photo.prefix(), hex(&key)),
             Self::Avatar { user, side } => format!("AgACuserpic{}x{user}", side.pixels()),
         }
     }
@@ -115,20 +130,35 @@ impl FileId {
         }
         let kind = MediaKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let key = unhex(text.get(4..36)?)?;
-        (text.get(36..)? == format!("{bot:x}")).then_some(Self::Stored { kind, key, bot })
+        let (of, side) = text.get(36..)?.split_once('s').map_or((text.get(36..)?, None), |(of, side)| (of, Some(side)));
+        let file = match side {
+            Some(side) if kind == MediaKind::Photo => Self::Scaled { key, bot, side: side.parse().ok()? },
+            Some(_) => return None,
+            None => Self::Stored { kind, key, bot },
+        };
+        (of == format!("{bot:x}")).then_some(file)
+    }
+
+    /// The same photo in a smaller size.
+    pub(super) fn scaled(self, side: u32) -> Option<Self> {
+        match self {
+            Self::Stored { key, bot, .. } => Some(Self::Scaled { key, bot, side }),
+            Self::Scaled { .. } | Self::Avatar { .. } => None,
+        }
     }
 
     /// As what it was sent first.
     pub(crate) fn kind(self) -> MediaKind {
         match self {
             Self::Stored { kind, .. } => kind,
-            Self::Avatar { .. } => MediaKind::Photo,
+            Self::Scaled { .. } | Self::Avatar { .. } => MediaKind::Photo,
         }
     }
 
     pub(crate) fn unique(self) -> String {
         match self {
             Self::Stored { key, .. } => format!("AQAD{}", hex(&key[..8])),
+            Self::Scaled { key, side, .. } => format!("AQAD{}s{side}", hex(&key[..8])),
             Self::Avatar { user, side } => format!("AQADuserpic{}x{user}", side.pixels()),
         }
     }
@@ -187,6 +217,11 @@ impl Files {
     pub(crate) fn find(&mut self, file: FileId) -> Option<Record> {
         match file {
             FileId::Stored { key, .. } => self.records.get(&key).cloned(),
+            FileId::Scaled { key, side, .. } => {
+                let whole = self.records.get(&key)?.clone();
+                let sides = Some(whole.sides.unwrap_or(PHOTO).within(side));
+                Some(Record { sides, ..whole })
+            }
             FileId::Avatar { user, side } => {
                 let size = avatar::bytes(user, side).len() as u64;
                 let sides = Some(Sides { width: side.pixels(), height: side.pixels() });
@@ -204,6 +239,7 @@ impl Files {
                 let extension = extension_of(&record.name).unwrap_or(extension);
                 format!("{folder}/file_{}.{extension}", hex(&key))
             }
+            FileId::Scaled { key, side, .. } => format!("photos/file_{}_{side}.jpg", hex(&key)),
             FileId::Avatar { user, side } => format!("photos/userpic_{}x{user}.jpg", side.pixels()),
         })
     }
@@ -216,7 +252,10 @@ impl Files {
             let (side, user) = avatar.split_once('x')?;
             return Some(avatar::bytes(user.parse().ok()?, Side::of(side)?));
         }
-        self.bytes.get(&unhex(stem.strip_prefix("file_")?)?).cloned()
+        let stem = stem.strip_prefix("file_")?;
+        // Any size of a photo is the whole.
+        let key = stem.split_once('_').map_or(stem, |(key, _)| key);
+        self.bytes.get(&unhex(key)?).cloned()
     }
 }
 
@@ -231,7 +270,7 @@ impl Media {
     /// Writes the field of a message that shows this media.
     pub(super) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match self.kind {
-            MediaKind::Photo => map.serialize_entry("photo", &[self.shown()]),
+            MediaKind::Photo => map.serialize_entry("photo", &Sizes(self, self.record.sides.unwrap_or(PHOTO))),
             MediaKind::Animation => {
                 map.serialize_entry("animation", &self.shown())?;
                 // Older clients read an animation from here, so the server says it twice.

@@ -11,6 +11,7 @@ mod message;
 mod people;
 mod picture;
 mod shelf;
+mod sizes;
 mod standing;
 
 use std::sync::Arc;

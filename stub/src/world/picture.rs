@@ -19,6 +19,17 @@ pub(super) fn sides(bytes: &[u8]) -> Option<Sides> {
 }
 
 impl Sides {
+    pub(super) fn longer(self) -> u32 {
+        self.width.max(self.height)
+    }
+
+    /// Those of the same picture, its longer side at most so long.
+    pub(super) fn within(self, longer: u32) -> Self {
+        let whole = u64::from(self.longer().max(1));
+        let fit = |side: u32| (u64::from(side) * u64::from(longer.min(self.longer())) / whole).max(1) as u32;
+        Self { width: fit(self.width), height: fit(self.height) }
+    }
+
     /// Whether a photo may have them.
     pub(crate) fn fit_a_photo(self) -> bool {
         let (width, height) = (u64::from(self.width), u64::from(self.height));
@@ -41,6 +52,16 @@ mod tests {
         let photo = avatar::bytes(7, Side::Middle);
         assert_eq!(sides(&photo), Some(Sides { width: 320, height: 320 }));
         assert_eq!((sides(b"no picture at all"), sides(&photo[..3]), sides(b"")), (None, None, None));
+    }
+
+    #[test]
+    fn a_smaller_picture_keeps_its_shape_and_at_least_a_pixel() {
+        let within = |width, height, longer| {
+            let Sides { width, height } = Sides { width, height }.within(longer);
+            (width, height)
+        };
+        assert_eq!((within(640, 480, 320), within(480, 640, 90)), ((320, 240), (67, 90)));
+        assert_eq!((within(200, 10, 10), within(64, 48, 90), within(0, 0, 90)), ((10, 1), (64, 48), (1, 1)));
     }
 
     #[test]

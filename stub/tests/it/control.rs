@@ -181,3 +181,96 @@ fn metrics_are_text_that_prometheus_reads() {
     let text = client.read().text();
     assert!(text.contains("floodrig_stub_calls_total{method=\"getMe\",answer=\"ok\"} 1\n"), "{text}");
 }
+
+#[test]
+fn a_body_is_read_whatever_type_it_is_said_to_have_and_bad_ones_are_told_why() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let mut post = |path: &str, body: &str| {
+        let length = body.len();
+        let kind = "Content-Type: application/x-www-form-urlencoded";
+        client.write(format!(
+            "POST /_stub/{path} HTTP/1.1\r\nHost: stub\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}"
+        ));
+        let response = client.read();
+        (response.status, response.json())
+    };
+    let said = r#"{"chat_id":5,"user_id":5,"text":"hi"}"#;
+    assert_eq!(post(&format!("bot{TOKEN}/message"), said).0, 200);
+    for (path, body, says) in [
+        (&*format!("bot{TOKEN}/message"), r#"{"chat_id":"#, "the body: EOF"),
+        (&format!("bot{TOKEN}/message"), "", "missing field `chat_id`"),
+        (&format!("bot{TOKEN}/dance"), "{}", "unknown variant `dance`"),
+        ("bot/message", said, "\"bot\" is not `bot` and a token"),
+        ("faults", r#"{"code":9999}"#, "the body: 9999 is no status of a refusal"),
+    ] {
+        let (status, answer) = post(path, body);
+        let told = answer["description"].as_str().unwrap();
+        assert!(status == 400 && told.starts_with(says), "{path} {body}: {status} {told}");
+    }
+    let (status, answer) = post("nowhere", "");
+    assert_eq!((status, answer["ok"].as_bool()), (404, Some(false)));
+    client.write(format!("GET /_stub/bot{TOKEN}/sent?since=x HTTP/1.1\r\nHost: stub\r\n\r\n"));
+    assert_eq!(client.read().json()["ok"], false);
+}
+
+#[test]
+fn an_outage_of_a_named_channel_is_listed_until_it_is_taken_back() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let channel = client.result("sendMessage", &json!({ "chat_id": "@puzzles", "text": "a" }))["chat"]["id"].clone();
+    let outage = json!({ "chat": channel, "code": 502, "lasts": "10m" });
+    assert_eq!(control(&mut client, "POST", "faults", &outage)["ok"], true);
+    let listed = control(&mut client, "GET", "faults", &json!(null))["result"].clone();
+    assert_eq!((&listed[0]["chat"], &listed[0]["lasts"], &listed[1]), (&channel, &json!("10m"), &json!(null)));
+    assert_eq!(client.call("sendMessage", &json!({ "chat_id": "@Puzzles", "text": "a" })).status, 502);
+    assert_eq!(client.call("sendMessage", &json!({ "chat_id": "@riddles", "text": "a" })).status, 200);
+    control(&mut client, "DELETE", "faults", &json!(null));
+    assert_eq!(control(&mut client, "GET", "faults", &json!(null))["result"], json!([]));
+    assert_eq!(client.call("sendMessage", &json!({ "chat_id": "@puzzles", "text": "a" })).status, 200);
+}
+
+#[test]
+fn the_state_of_a_bot_is_read_without_disturbing_it() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let state =
+        |client: &mut Client| control(client, "GET", &format!("bot{TOKEN}/state"), &json!(null))["result"].clone();
+    let unknown = state(&mut client);
+    assert_eq!((&unknown["webhook"], &unknown["pending_updates"]), (&json!(null), &json!(0)));
+    stub.write(TOKEN, 5, 5, "hi").unwrap();
+    client.result("setWebhook", &json!({ "url": "http://127.0.0.1:1/hook", "allowed_updates": ["message"] }));
+    let known = state(&mut client);
+    assert_eq!((&known["webhook"], &known["pending_updates"]), (&json!("http://127.0.0.1:1/hook"), &json!(1)));
+    assert_eq!((&known["allowed_updates"], &known["polls"]), (&json!(["message"]), &json!(false)));
+}
+
+#[test]
+fn after_a_reset_nothing_has_happened_and_cursors_and_update_ids_go_on() {
+    let stub = stub(Limits { group_sends_per_minute: 1, ..free() });
+    let mut client = Client::of(&stub);
+    let text = json!({ "chat_id": -5, "text": "a" });
+    client.result("sendMessage", &text);
+    let first = stub.write(TOKEN, -5, 77, "hi").unwrap();
+    stub.order(Fault { method: Some("getMe".to_owned()), code: Some(502), ..Fault::default() });
+    assert_eq!(client.call("sendMessage", &text).status, 429);
+    assert_eq!(control(&mut client, "POST", "reset", &json!(null))["ok"], true);
+    client.result("getMe", &json!({}));
+    assert_eq!(client.result("sendMessage", &text)["message_id"], 1, "the group is new, and its ceiling has room");
+    assert_eq!(client.result("getUpdates", &json!({})), json!([]));
+    assert!(stub.write(TOKEN, -5, 77, "hi").unwrap() > first);
+    let sent = control(&mut client, "GET", &format!("bot{TOKEN}/sent?since=1"), &json!(null))["result"].clone();
+    assert_eq!((&sent["cursor"], sent["messages"].as_array().map(Vec::len)), (&json!(2), Some(1)));
+    let counts = control(&mut client, "GET", "counts", &json!(null))["result"].clone();
+    assert_eq!(counts["by_method"]["sendMessage"], json!({ "calls": 1, "throttled": 0, "errors": 0 }));
+}
+
+#[test]
+fn what_is_not_modelled_is_named_where_calls_are_counted() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    client.result("getMe", &json!({}));
+    client.result("sendGift", &json!({ "user_id": 5, "gift_id": "g" }));
+    let counts = control(&mut client, "GET", "counts", &json!(null));
+    assert_eq!(counts["result"]["unmodelled"], json!({ "sendGift": 1 }));
+}

@@ -92,3 +92,23 @@ fn files_that_are_not_there_are_refused_in_telegrams_words() {
     let empty = send(&mut client, "sendPhoto", &[("chat_id", "5")], ("photo", b"")).json();
     assert_eq!(empty["description"], "Bad Request: file must be non-empty");
 }
+
+#[test]
+fn a_photo_comes_in_every_size_below_its_own_and_each_may_be_sent_and_downloaded() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let sent = send(&mut client, "sendPhoto", &[("chat_id", "5")], ("photo", &png(1000, 500))).json();
+    let sizes = sent["result"]["photo"].as_array().unwrap();
+    let sides: Vec<_> = sizes.iter().map(|size| (size["width"].as_u64(), size["height"].as_u64())).collect();
+    assert_eq!(sides, [(90, 45), (320, 160), (800, 400), (1000, 500)].map(|(w, h)| (Some(w), Some(h))));
+    let again = client.result("sendPhoto", &json!({ "chat_id": 6, "photo": sizes[1]["file_id"] }));
+    assert_eq!(again["photo"].as_array().unwrap().last().unwrap(), &sizes[1]);
+    for size in sizes {
+        let found = client.result("getFile", &json!({ "file_id": size["file_id"] }));
+        assert_eq!(found["file_unique_id"], size["file_unique_id"]);
+        let bytes = download(&mut client, found["file_path"].as_str().unwrap());
+        assert_eq!(Some(bytes.len() as u64), size["file_size"].as_u64());
+    }
+    let small = send(&mut client, "sendPhoto", &[("chat_id", "5")], ("photo", &png(90, 60))).json();
+    assert_eq!(small["result"]["photo"].as_array().map(Vec::len), Some(1));
+}

@@ -12,6 +12,7 @@ mod crowd;
 mod described;
 mod doors;
 mod effects;
+mod every_method;
 mod files;
 mod launch;
 mod messages;

@@ -120,3 +120,21 @@ fn formatting_becomes_entities_and_its_faults_are_told() {
         "Bad Request: can't parse entities: Character '.' is reserved and must be escaped with the preceding '\\'"
     );
 }
+
+#[test]
+fn a_message_says_of_itself_what_its_call_said_beside_the_content() {
+    let stub = stub(free());
+    let mut client = Client::of(&stub);
+    let said = json!({ "link_preview_options": { "is_disabled": true }, "message_effect_id": "7", "has_spoiler": true,
+        "show_caption_above_media": true, "text": "a", "photo": "https://example.org/a", "chat_id": 5 });
+    let text = client.result("sendMessage", &said);
+    assert_eq!((&text["link_preview_options"]["is_disabled"], &text["effect_id"]), (&json!(true), &json!("7")));
+    assert_eq!(text.get("has_media_spoiler"), None);
+    let photo = client.result("sendPhoto", &said);
+    let shown = (&photo["has_media_spoiler"], &photo["show_caption_above_media"], photo.get("link_preview_options"));
+    assert_eq!(shown, (&json!(true), &json!(true), None));
+    let edit = json!({ "chat_id": 5, "message_id": text["message_id"], "text": "b" });
+    assert_eq!(client.result("editMessageText", &edit)["effect_id"], "7", "and keeps it");
+    let group = client.result("sendMessage", &json!({ "chat_id": -5, "text": "a", "message_effect_id": "7" }));
+    assert_eq!(group.get("effect_id"), None);
+}

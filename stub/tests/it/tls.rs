@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use floodrig_stub::tls::{Authority, Leaf};
 use floodrig_stub::{Door, Limits, Stub};
@@ -128,6 +128,19 @@ fn a_handshake_that_never_ends_keeps_nobody_waiting() {
         .collect();
     assert_eq!(called(&mut connected(&stub, "localhost", &authority), "getMe")["ok"], true);
     drop((silent, begun));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test is the caller whose epoch it is")]
+fn a_handshake_that_takes_too_long_ends_the_connection() {
+    let authority = Authority::make().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let door = Door::tls(listener, authority.issue(&["localhost"]).unwrap());
+    let door = door.with_handshake_within(Duration::from_millis(20));
+    let stub = floodrig_stub::start(quick(), door, Instant::now(), 7).unwrap();
+    let mut stream = tcp(&stub);
+    stream.write_all(&[22, 3, 1, 2, 0]).unwrap();
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "it ends without a word");
 }
 
 #[test]

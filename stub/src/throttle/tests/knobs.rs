@@ -26,6 +26,25 @@ fn slow_mode_takes_one_send_to_a_group_and_any_number_of_edits() {
 }
 
 #[test]
+fn the_slow_mode_of_a_chat_is_one_of_its_ceilings() {
+    let mut throttle = only(|limits| limits.group_sends_per_minute = 1);
+    let slow = |seconds: u64| Counted { slow_mode: Some(ms(1000 * seconds)), ..send(GROUP) };
+    assert!(is_accepted(&mut throttle, ms(0), slow(90)));
+    let told = throttle.admit(ms(500), slow(90));
+    assert_eq!(told, Admission::Refused { retry_after: 90, rule: "the chat's slow mode" }, "the longer wait");
+    assert_eq!(throttle.admit(ms(500), send(GROUP)), Admission::Refused { retry_after: 60, rule: "group" });
+    assert_eq!(retry_after(&mut throttle, before(ms(90_000)), slow(90)), 1);
+    assert!(is_accepted(&mut throttle, ms(90_000), slow(10)));
+    let told = throttle.admit(ms(90_000), slow(10));
+    assert_eq!(told, Admission::Refused { retry_after: 60, rule: "group" }, "the longer wait is the other");
+    let patient = Counted { patience: 8, ..slow(10) };
+    assert!(is_accepted(&mut throttle, ms(150_000), patient));
+    let elsewhere = Counted { chat: PRIVATE, ..patient };
+    assert!(is_accepted(&mut throttle, ms(150_000), elsewhere));
+    assert_eq!(throttle.admit(ms(152_000), elsewhere), Admission::Absorbed { seconds: 8 });
+}
+
+#[test]
 fn an_album_passes_slow_mode_as_one_message() {
     let mut throttle = only(|limits| limits.slow_mode = ms(10_000));
     let album = Counted { weight: 10, ..send(GROUP) };

@@ -36,6 +36,7 @@ fn send(chat: Option<(i64, ChatKind)>) -> Counted {
         family: Family::Sends,
         weight: 1,
         carries_file: false,
+        slow_mode: None,
         is_paid: false,
         patience: 0,
         again: false,
