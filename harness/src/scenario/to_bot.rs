@@ -60,6 +60,7 @@ fn only_for_requests(file: &StepTable, key: &str, spot: &Spot<'_>, complaints: &
         ("json", file.json.is_some()),
         ("text", file.text.is_some()),
         ("capture", !file.capture.is_empty()),
+        ("check", !file.check.is_empty()),
         ("expect_status", file.expect_status.is_some()),
     ];
     for (other, _) in others.iter().filter(|(_, given)| *given) {
