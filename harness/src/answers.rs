@@ -11,9 +11,12 @@
 //! A call that had begun before an act cannot answer it. A call that answers none is counted as unmatched: nobody
 //! waits for it, and it is not guessed to be an answer. So of two messages in answer to one act the first ends the
 //! act, and the second is unmatched unless another act of the chat is open by then.
+//!
+//! A tap has an answer of two halves, in either order: its query is answered, and the tapped message is edited. The first
+//! of them ends the act. The other still says whose it is and belongs to that act: it ends nothing and is not unmatched.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
 
 use floodrig_stub::{BotCall, Done};
 
@@ -24,7 +27,22 @@ pub struct Answers {
     by_query: HashMap<i64, u32>,
     /// Oldest first.
     by_chat: HashMap<i64, VecDeque<u32>>,
+    /// By chat and message, when the last tap on it began whose query was answered first: one for each message.
+    to_edit: HashMap<(i64, i64), Duration>,
+    /// Queries of taps that another call answered first, until they are answered too: one for each tap at most.
+    to_answer: HashSet<i64>,
     unmatched: u64,
+}
+
+/// What a call is to the acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Match {
+    /// It answers this act, which waits no longer.
+    Ends(u32),
+    /// It is the other half of an answer that was given already.
+    Belongs,
+    /// Nobody waits for it.
+    Nobody,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,14 +60,18 @@ impl Answers {
         self.by_chat.entry(chat).or_default().push_back(done.ticket);
     }
 
-    /// The act that the call answers, which waits no longer. Without one the call is unmatched.
-    pub fn answer(&mut self, call: &BotCall) -> Option<u32> {
-        let ticket = self.matching(call);
-        match ticket {
-            Some(ticket) => self.close(ticket),
-            None => self.unmatched += 1,
+    /// What the call is to the acts; one that it answers waits no longer.
+    pub fn answer(&mut self, call: &BotCall) -> Match {
+        if let Some(ticket) = self.matching(call) {
+            self.remember_half(call, ticket);
+            self.close(ticket);
+            return Match::Ends(ticket);
         }
-        ticket
+        if self.is_other_half(call) {
+            return Match::Belongs;
+        }
+        self.unmatched += 1;
+        Match::Nobody
     }
 
     /// An act waits no longer, whether it was answered or not.
@@ -69,6 +91,25 @@ impl Answers {
     /// Calls that answered nothing, so far.
     pub fn unmatched(&self) -> u64 {
         self.unmatched
+    }
+
+    /// Notes of a tap that is about to end which half of its answer may still come.
+    fn remember_half(&mut self, call: &BotCall, ticket: u32) {
+        let Open { done, chat, .. } = self.open[&ticket];
+        let Some(query) = done.callback_query_id else { return };
+        if call.callback_query_id.is_some() {
+            self.to_edit.insert((chat, done.message_id), done.at);
+        } else {
+            self.to_answer.insert(query);
+        }
+    }
+
+    fn is_other_half(&mut self, call: &BotCall) -> bool {
+        if let Some(query) = call.callback_query_id {
+            return self.to_answer.remove(&query);
+        }
+        let edited = call.chat.zip(call.edits);
+        edited.and_then(|message| self.to_edit.get(&message)).is_some_and(|tapped| *tapped <= call.begun)
     }
 
     fn matching(&self, call: &BotCall) -> Option<u32> {

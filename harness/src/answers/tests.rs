@@ -48,9 +48,9 @@ fn two() -> Answers {
 fn a_callback_query_is_answered_by_its_id_alone() {
     let query = |id| BotCall { callback_query_id: Some(id), chat: None, ..call(30, GROUP) };
     let mut answers = two();
-    assert_eq!(answers.answer(&query(23)), None, "no query of ours");
-    assert_eq!(answers.answer(&query(22)), Some(2));
-    assert_eq!(answers.answer(&query(22)), None, "it is answered already");
+    assert_eq!(answers.answer(&query(23)), Match::Nobody, "no query of ours");
+    assert_eq!(answers.answer(&query(22)), Match::Ends(2));
+    assert_eq!(answers.answer(&query(22)), Match::Nobody, "it is answered already");
     assert_eq!(answers.unmatched(), 2);
 }
 
@@ -58,54 +58,91 @@ fn a_callback_query_is_answered_by_its_id_alone() {
 fn a_reply_answers_the_act_that_wrote_or_tapped_that_message_and_no_other() {
     let reply = |to| BotCall { reply_to: Some(to), ..call(30, GROUP) };
     let mut answers = two();
-    assert_eq!(answers.answer(&reply(13)), None, "nobody's message");
-    assert_eq!(answers.answer(&reply(12)), Some(2));
-    assert_eq!(answers.answer(&reply(11)), Some(1));
-    assert_eq!(answers.answer(&reply(11)), None);
+    assert_eq!(answers.answer(&reply(13)), Match::Nobody, "nobody's message");
+    assert_eq!(answers.answer(&reply(12)), Match::Ends(2));
+    assert_eq!(answers.answer(&reply(11)), Match::Ends(1));
+    assert_eq!(answers.answer(&reply(11)), Match::Nobody);
 }
 
 #[test]
 fn an_edit_answers_a_tap_on_that_message_and_otherwise_the_chat_in_order() {
     let edit = |of| BotCall { edits: Some(of), ..call(30, GROUP) };
     let mut answers = two();
-    assert_eq!(answers.answer(&edit(12)), Some(2));
-    assert_eq!(answers.answer(&edit(12)), Some(1), "a board that shows what was written");
-    assert_eq!(answers.answer(&edit(12)), None);
+    assert_eq!(answers.answer(&edit(12)), Match::Ends(2));
+    assert_eq!(answers.answer(&edit(12)), Match::Ends(1), "a board that shows what was written");
+    assert_eq!(answers.answer(&edit(12)), Match::Nobody);
 }
 
 #[test]
 fn a_call_shown_to_one_user_alone_answers_that_users_act_and_no_other() {
     let shown_to = |user| BotCall { user: Some(user), ..call(30, GROUP) };
     let mut answers = two();
-    assert_eq!(answers.answer(&shown_to(73)), None);
-    assert_eq!(answers.answer(&shown_to(72)), Some(2));
+    assert_eq!(answers.answer(&shown_to(73)), Match::Nobody);
+    assert_eq!(answers.answer(&shown_to(72)), Match::Ends(2));
 }
 
 #[test]
 fn a_call_that_says_nothing_answers_the_one_open_act_of_its_chat_or_the_oldest() {
     let mut answers = two();
     answers.open(wrote(3, 25, 1), 73, 73);
-    assert_eq!(answers.answer(&call(30, 74)), None, "a chat where nobody waits");
-    assert_eq!(answers.answer(&call(30, 73)), Some(3));
-    assert_eq!(answers.answer(&call(30, 73)), None);
-    assert_eq!(answers.answer(&call(30, GROUP)), Some(1));
-    assert_eq!(answers.answer(&call(30, GROUP)), Some(2));
+    assert_eq!(answers.answer(&call(30, 74)), Match::Nobody, "a chat where nobody waits");
+    assert_eq!(answers.answer(&call(30, 73)), Match::Ends(3));
+    assert_eq!(answers.answer(&call(30, 73)), Match::Nobody);
+    assert_eq!(answers.answer(&call(30, GROUP)), Match::Ends(1));
+    assert_eq!(answers.answer(&call(30, GROUP)), Match::Ends(2));
 }
 
 #[test]
 fn a_call_that_had_begun_before_the_act_is_no_answer_to_it() {
     let mut answers = two();
-    assert_eq!(answers.answer(&call(9, GROUP)), None);
-    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(19, GROUP) }), None);
-    assert_eq!(answers.answer(&call(10, GROUP)), Some(1));
+    assert_eq!(answers.answer(&call(9, GROUP)), Match::Nobody);
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(19, GROUP) }), Match::Nobody);
+    assert_eq!(answers.answer(&call(10, GROUP)), Match::Ends(1));
 }
 
 #[test]
 fn an_act_that_was_given_up_is_answered_by_nothing() {
     let mut answers = two();
     answers.close(1);
-    assert_eq!(answers.answer(&BotCall { reply_to: Some(11), ..call(30, GROUP) }), None);
-    assert_eq!(answers.answer(&call(30, GROUP)), Some(2));
+    assert_eq!(answers.answer(&BotCall { reply_to: Some(11), ..call(30, GROUP) }), Match::Nobody);
+    assert_eq!(answers.answer(&call(30, GROUP)), Match::Ends(2));
+}
+
+#[test]
+fn the_edit_that_follows_an_answered_tap_belongs_to_it_and_is_not_unmatched() {
+    let edit = |begun, of| BotCall { edits: Some(of), ..call(begun, GROUP) };
+    let mut answers = Answers::default();
+    answers.open(tapped(1, 20, 12, 22), GROUP, 72);
+    assert_eq!(answers.answer(&edit(19, 12)), Match::Nobody, "it had begun before the tap");
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(30, GROUP) }), Match::Ends(1));
+    assert_eq!(answers.answer(&edit(31, 12)), Match::Belongs);
+    assert_eq!(answers.answer(&edit(31, 13)), Match::Nobody, "another message");
+    assert_eq!(answers.answer(&BotCall { chat: Some(7), ..edit(31, 12) }), Match::Nobody, "another chat");
+    answers.open(wrote(2, 40, 14), GROUP, 71);
+    assert_eq!(
+        answers.answer(&edit(41, 12)),
+        Match::Ends(2),
+        "who waits comes first: a board that shows what was written"
+    );
+    assert_eq!(answers.unmatched(), 3);
+}
+
+#[test]
+fn the_query_of_a_tap_that_an_edit_answered_belongs_to_it_once() {
+    let query = BotCall { callback_query_id: Some(22), chat: None, ..call(31, GROUP) };
+    let mut answers = two();
+    assert_eq!(answers.answer(&BotCall { edits: Some(12), ..call(30, GROUP) }), Match::Ends(2));
+    assert_eq!(answers.answer(&query), Match::Belongs);
+    assert_eq!(answers.answer(&query), Match::Nobody);
+}
+
+#[test]
+fn what_comes_after_a_tap_was_given_up_is_unmatched() {
+    let mut answers = two();
+    answers.close(1);
+    answers.close(2);
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(30, GROUP) }), Match::Nobody);
+    assert_eq!(answers.answer(&BotCall { edits: Some(12), ..call(30, GROUP) }), Match::Nobody);
 }
 
 /// What happens in a few chats: an act begins, a call comes, an act is given up.
@@ -148,6 +185,7 @@ struct Story {
     waiting: BTreeSet<u32>,
     calls: u64,
     answered: u64,
+    belonged: u64,
 }
 
 impl Story {
@@ -181,7 +219,13 @@ impl Story {
             Names::User(user) => BotCall { user: Some(user), ..plain },
         };
         self.calls += 1;
-        let Some(ticket) = self.answers.answer(&call) else { return self.nobody_was_left_out(&call, names) };
+        let ticket = match self.answers.answer(&call) {
+            Match::Ends(ticket) => ticket,
+            other => {
+                self.belonged += u64::from(other == Match::Belongs);
+                return self.nobody_was_left_out(&call, names);
+            }
+        };
         self.answered += 1;
         let (done, of, user) = self.opened[ticket as usize];
         assert!(self.waiting.remove(&ticket), "{ticket} was not waiting");
@@ -220,7 +264,7 @@ proptest! {
         for (at, what) in (5..).zip(&all) {
             story.goes_on(at, what);
         }
-        prop_assert_eq!(story.answers.unmatched(), story.calls - story.answered);
+        prop_assert_eq!(story.answers.unmatched(), story.calls - story.answered - story.belonged);
         prop_assert_eq!(story.answers.open.keys().copied().collect::<BTreeSet<_>>(), story.waiting);
         let by_chat: usize = story.answers.by_chat.values().map(VecDeque::len).sum();
         prop_assert_eq!(by_chat, story.answers.open.len(), "what is over takes no memory");

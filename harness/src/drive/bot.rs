@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::desk::Desk;
 use super::floor::Ended;
-use crate::answers::Answers;
+use crate::answers::{Answers, Match};
 
 /// The driving thread's end of the crowd.
 pub(super) struct Bot {
@@ -159,8 +159,9 @@ impl Desk {
             }
             Heard::NoButton { ticket, at } => acts.end(ticket, Told::NoButton { at }),
             Heard::Called(ref call) => match acts.answers.answer(call) {
-                Some(ticket) => acts.end(ticket, Told::Answered { at: call.at }),
-                None => self.floor.borrow_mut().sink.unmatched(),
+                Match::Ends(ticket) => acts.end(ticket, Told::Answered { at: call.at }),
+                Match::Belongs => {}
+                Match::Nobody => self.floor.borrow_mut().sink.unmatched(),
             },
         }
     }
