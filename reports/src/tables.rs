@@ -148,12 +148,17 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("longest stall", Value::millis(system.stall_max_ms).to_string()),
         ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
         ("longest listen queue", Value::count(system.listen_queue_peak).to_string()),
+        ("room in the listen queue", Value::count(system.listen_backlog).to_string()),
+        ("dropped at a full one, machine-wide", Value::count(system.listen_overflows).to_string()),
+        ("dropped by listeners, machine-wide", Value::count(system.listen_drops).to_string()),
+        ("SYNs sent again, machine-wide", Value::count(system.syn_retransmits).to_string()),
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
     values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
     values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
+    values.extend(system.listen_remark.iter().map(|remark| ("why nobody was refused", remark.clone())));
     for (name, value) in system.confined.iter().flat_map(confined) {
         values.push((name, value));
     }

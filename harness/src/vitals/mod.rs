@@ -10,6 +10,7 @@ mod heartbeat;
 mod line;
 mod listen;
 mod machine;
+mod netstat;
 mod noise;
 mod observer;
 mod outbound;

@@ -12,6 +12,7 @@ use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, St
 
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
+use super::netstat::NetStat;
 use super::outbound::{OutboundWatch, Watched};
 use super::own::OwnUse;
 use super::probe::Probe;
@@ -103,7 +104,7 @@ impl Subject {
         if !address.ip().is_loopback() {
             return Err("the system is on another machine".to_owned());
         }
-        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.depth().map(|_| queue));
+        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
         queue.map_err(|cause| format!("sock_diag said: {cause}"))
     }
 
@@ -150,6 +151,8 @@ impl Observer {
             clock,
             processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
             services: Services::new(&subject.services, &subject.rig_cores),
+            // On another machine its kernel counts, not this one.
+            network: queue.as_ref().and_then(|_| NetStat::start()),
             queue,
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
@@ -196,6 +199,7 @@ struct Observing {
     processes: Processes,
     services: Services,
     queue: Option<ListenQueue>,
+    network: Option<NetStat>,
     gauge: Option<Arc<AtomicU64>>,
     loops: Option<Watch>,
     own: OwnUse,
@@ -231,11 +235,14 @@ impl Observing {
         self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
         let services = self.services.tick();
+        let queue = self.queue.as_ref().and_then(|queue| queue.look().ok().flatten());
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
             pids: tick.pids,
             services,
-            listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
+            listen_queue: queue.map(|queue| queue.depth),
+            listen_backlog: queue.map(|queue| queue.backlog),
+            network: self.network.as_ref().and_then(NetStat::so_far),
             probe_delay_us: delay.filter(|delay| *delay > 0),
             stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
             ..own

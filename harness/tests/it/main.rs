@@ -9,6 +9,7 @@ mod calibration;
 mod crowd;
 mod journeys;
 mod lifecycle;
+mod listen_queue;
 mod outcome;
 mod postgres;
 mod rig;

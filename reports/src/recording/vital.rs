@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::network::NetworkCounts;
+
 /// One tick of the observation, ten times a second. What was not measured is `None`, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]
@@ -14,6 +16,12 @@ pub struct Vital {
     pub services: Vec<ServiceVital>,
     /// Connections waiting in the listener's accept queue.
     pub listen_queue: Option<u64>,
+    /// How many may wait there.
+    #[serde(default)]
+    pub listen_backlog: Option<u64>,
+    /// What the kernel has counted of connections that met a full queue.
+    #[serde(default)]
+    pub network: Option<NetworkCounts>,
     /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
     pub probe_delay_us: Option<u64>,
     /// How long the system's own loop has been stalling at this instant, seen from inside; nothing: it is not, or

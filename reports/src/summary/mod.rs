@@ -3,6 +3,7 @@
 
 mod acts;
 mod gather;
+mod listening;
 mod processes;
 mod quantiles;
 mod rig;
@@ -174,7 +175,16 @@ pub struct System {
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
+    /// How many connections may wait there.
+    pub listen_backlog: Option<u64>,
+    /// Handshakes that met a full queue, of everything on the machine's network: tries, not users.
     pub listen_overflows: Option<u64>,
+    /// All that listeners dropped, those included.
+    pub listen_drops: Option<u64>,
+    /// SYNs that clients sent again.
+    pub syn_retransmits: Option<u64>,
+    /// Why nobody was refused, if anybody met a full queue.
+    pub listen_remark: Option<String>,
     pub pool_hint: Option<String>,
     /// Its own connections, by remote port.
     pub outbound: Option<BTreeMap<u16, Connections>>,
