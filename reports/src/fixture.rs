@@ -209,6 +209,7 @@ pub(crate) fn ending(kind: EndingKind, signal: Option<&str>, at_ms: i64) -> Endi
         in_flight: if kind == EndingKind::Stopped { 0 } else { 312 },
         stderr_tail: vec!["drawing 41 boards".to_owned()],
         oom: None,
+        stop_took_ms: None,
         note: None,
     }
 }

@@ -229,11 +229,19 @@ pub(crate) fn services(summary: &Summary) -> Table {
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
     match ending.kind {
-        crate::recording::EndingKind::Stopped => "when the rig stopped it".to_owned(),
+        crate::recording::EndingKind::Stopped => stopped(ending),
         crate::recording::EndingKind::Exit | crate::recording::EndingKind::Signal => {
             ending_words(ending, summary.header.load_us.0)
         }
     }
+}
+
+/// A slow stop is worth its time, and one by force its reason.
+fn stopped(ending: &crate::recording::Ending) -> String {
+    let took = ending.stop_took_ms.map(|ms| format!(", {} after SIGTERM", Value::millis(Some(ms as f64))));
+    let note = ending.note.as_ref().map(|note| format!(", {note}"));
+    let words = ["when the rig stopped it".to_owned()].into_iter().chain(took).chain(note);
+    words.collect()
 }
 
 pub(crate) fn telegram(summary: &Summary) -> Table {

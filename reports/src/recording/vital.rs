@@ -161,6 +161,9 @@ pub struct Ending {
     pub oom: Option<bool>,
     /// A note in words, such as `needed SIGKILL after 10 s` or `inferred through a wrapper`.
     pub note: Option<String>,
+    /// From the order to stop to the end of the last process; nothing: it was not stopped, or its end not seen.
+    #[serde(default)]
+    pub stop_took_ms: Option<u64>,
 }
 
 /// Stopped by the rig, or gone by itself.
