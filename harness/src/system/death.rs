@@ -176,8 +176,10 @@ mod tests {
         let (ordered, grace) = (Duration::from_secs(1), Duration::from_secs(10));
         let note = |killed| of_stop(Stop { ordered, grace, killed, ..Stop::default() }, ordered, &[]).note.unwrap();
         assert_eq!(note(Some(ordered + grace)), "needed SIGKILL after 10 s");
-        let before = ordered + grace - Duration::from_nanos(1);
-        assert_eq!(note(Some(before)), "killed by somebody else's SIGKILL while it was being stopped");
+        assert_eq!(
+            note(Some(Duration::from_nanos(10_999_999_999))),
+            "killed by somebody else's SIGKILL while it was being stopped"
+        );
         assert_eq!(note(None), "its end was not seen");
     }
 

@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_reason_beyond_the_last_lines_is_quoted_before_them() {
-        let stack: String = (0..40).map(|n| format!("{n}: 0xb76dc5\n")).collect();
+        let stack = "1: 0xb76dc5\n".repeat(40);
         let tail = lines(&format!("ready\nFATAL ERROR: heap\n{stack}"));
         let quoted = quoted(&tail);
         assert_eq!(quoted.len(), QUOTED_LINES);

@@ -20,6 +20,7 @@ mod probe;
 mod processes;
 mod services;
 mod stalls;
+mod threads;
 
 pub use heartbeat::Folder;
 pub use machine::machine;

@@ -160,7 +160,7 @@ impl Observer {
             rows,
             dropped: 0,
         };
-        let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
+        let thread = named("observer", move || observing.until_stopped(&stopped));
         let connections = connections.ok();
         Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue, connections, outbound }
     }
@@ -182,6 +182,12 @@ impl Observer {
         let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
         Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped }
     }
+}
+
+/// A thread that `top` shows by this name.
+fn named<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).expect("the kernel has a thread for every observation")
 }
 
 fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {

@@ -64,10 +64,10 @@ pub struct PidVital {
     /// Its limit on open files; nothing: none, or it is hidden.
     #[serde(default)]
     pub handles_limit: Option<u64>,
-    /// For how long its main thread has waited for a processor so far, throttling by a limit of CPU time included.
+    /// For how long its threads have waited for a processor so far, read once a second, throttling by a limit of CPU time included.
     #[serde(default)]
     pub waited_us: Option<u64>,
-    /// Of its main thread, so far: it gave the processor up, or lost it.
+    /// Of its threads, so far: they gave the processor up, or lost it.
     #[serde(default)]
     pub switches_voluntary: Option<u64>,
     #[serde(default)]

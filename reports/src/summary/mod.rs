@@ -156,9 +156,9 @@ pub struct System {
     pub handles_share_peak: Option<f64>,
     /// At the end of the run: shared pages divided among those that share them.
     pub pss_bytes: Option<u64>,
-    /// For how long main threads waited for a processor, all processes together.
+    /// For how long threads waited for a processor, all processes together.
     pub run_queue_wait_ms: Option<f64>,
-    /// Of main threads, all processes together.
+    /// Of all threads, all processes together.
     pub switches_voluntary: Option<u64>,
     pub switches_forced: Option<u64>,
     pub major_faults: Option<u64>,

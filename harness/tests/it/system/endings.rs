@@ -48,7 +48,6 @@ fn ending_of(command: &[&str], act: &str) -> Ending {
     fs::rename(dir.path().join("now.new"), dir.path().join("now")).unwrap();
     let death = until("the death", || system.death());
     assert!(ordered <= death.at && death.at <= run.epoch.elapsed(), "{death:?}");
-    println!("{act}: noticed {:?} after the order", death.at - ordered);
     let ending = system.stop(LONG).ending;
     assert_eq!(ending.in_flight, in_flight);
     ending
