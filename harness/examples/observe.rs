@@ -47,6 +47,7 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
         std::thread::sleep(Duration::from_secs(1));
         inside.extend(stalls(&rows));
     }
+    let threads = threads_cpu();
     let outside = observer.finish().stalls;
     let cpu = own_cpu().saturating_sub(before);
     inside.extend(stalls(&rows));
@@ -56,8 +57,22 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
         "seconds": length.as_secs(),
         "inside": inside,
         "outside": outside,
+        "cpu_us_per_second_by_thread":
+            threads.into_iter().map(|(name, us)| (name, us / length.as_secs_f64())).collect::<BTreeMap<_, _>>(),
         "cpu_us_per_second": cpu.as_micros() as f64 / length.as_secs_f64(),
     })
+}
+
+/// The CPU time of each living thread by its name, in microseconds; those of one name together.
+fn threads_cpu() -> BTreeMap<String, f64> {
+    let mut all = BTreeMap::new();
+    let tasks = std::fs::read_dir("/proc/self/task").expect("/proc").flatten();
+    for task in tasks.map(|task| task.path()) {
+        let read = |file| std::fs::read_to_string(task.join(file)).unwrap_or_default();
+        let ns = read("schedstat").split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0);
+        *all.entry(read("comm").trim().to_owned()).or_default() += ns / 1e3;
+    }
+    all
 }
 
 fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {

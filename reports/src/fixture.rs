@@ -1,11 +1,12 @@
 //! A small run for tests: ten seconds of load from 2 s after the epoch, ten opens and twenty guesses a second, everything well.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::recording::{
     ActInterval, CallInterval, Cores, DeliveryInterval, Ending, EndingKind, Event, EventKind, FORMAT, Header, How,
-    Interval, Logs, Machine, Message, MethodCounts, Observations, Outcome, PidVital, Probed, Row, Sample, Seal, Stack,
-    Stall, Versions, Vital,
+    Interval, Logs, Machine, Message, MethodCounts, NetworkCounts, Observations, Outcome, PidVital, Probed, Row,
+    Sample, Seal, Stack, Stall, Versions, Vital,
 };
 use crate::summary::{Summary, summarise};
 use crate::{Budgets, Latency, Timeline};
@@ -51,7 +52,14 @@ pub(crate) fn header() -> Header {
 
 fn machine() -> Machine {
     let [cpu, kernel, os] = ["Some CPU @ 2.50GHz", "6.8.0", "Linux"].map(str::to_owned);
-    Machine { cpu, cpus: 2, memory_bytes: 8 << 30, kernel, os }
+    Machine {
+        cpu,
+        cpus: 2,
+        memory_bytes: 8 << 30,
+        kernel,
+        os,
+        network: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
+    }
 }
 
 fn how() -> How {
@@ -143,6 +151,8 @@ fn vital(tick: u64) -> Vital {
         at_us: LOAD_FROM_US + tick * 100_000,
         pids: vec![pid],
         listen_queue: Some(tick % 3),
+        listen_backlog: Some(128),
+        network: Some(NetworkCounts::default()),
         probe_delay_us: Some(1_500),
         stalling_us: None,
         rig_core_busy: Some(0.25),
@@ -199,6 +209,7 @@ pub(crate) fn ending(kind: EndingKind, signal: Option<&str>, at_ms: i64) -> Endi
         in_flight: if kind == EndingKind::Stopped { 0 } else { 312 },
         stderr_tail: vec!["drawing 41 boards".to_owned()],
         oom: None,
+        stop_took_ms: None,
         note: None,
     }
 }

@@ -17,6 +17,7 @@ pub fn how_measured(header: &Header) -> Vec<String> {
         machine(header),
         calibration(header),
     ];
+    lines.extend(network(header));
     lines.extend(shards(header));
     lines.extend(header.cores.note.clone());
     lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
@@ -81,6 +82,13 @@ fn machine(header: &Header) -> String {
     let memory = Value::Size(machine.memory_bytes);
     let (cpus, cpu, os, kernel) = (machine.cpus, &machine.cpu, &machine.os, &machine.kernel);
     format!("{cpus} x {cpu}, {memory}, {os} {kernel}, floodrig {}", header.versions.floodrig)
+}
+
+/// The kernel's settings that decide on connections at a full listen queue.
+fn network(header: &Header) -> Option<String> {
+    let settings: Vec<String> =
+        header.machine.network.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    (!settings.is_empty()).then(|| format!("a full listen queue was subject to {}", settings.join(", ")))
 }
 
 fn calibration(header: &Header) -> String {

@@ -144,20 +144,25 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("most handles of a process, of its limit", Value::share(system.handles_share_peak).to_string()),
         ("most threads", Value::count(system.threads_peak).to_string()),
         ("memory at the end, shared pages divided", Value::size(system.pss_bytes).to_string()),
-        ("main threads waited for a processor", Value::millis(system.run_queue_wait_ms).to_string()),
-        ("main threads lost the processor", Value::count(system.switches_forced).to_string()),
-        ("main threads gave it up", Value::count(system.switches_voluntary).to_string()),
+        ("threads waited for a processor", Value::millis(system.run_queue_wait_ms).to_string()),
+        ("threads lost the processor", Value::count(system.switches_forced).to_string()),
+        ("threads gave it up", Value::count(system.switches_voluntary).to_string()),
         ("pages read from disk", Value::count(system.major_faults).to_string()),
         ("stalls", Value::count(system.stalls).to_string()),
         ("longest stall", Value::millis(system.stall_max_ms).to_string()),
         ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
         ("longest listen queue", Value::count(system.listen_queue_peak).to_string()),
+        ("room in the listen queue", Value::count(system.listen_backlog).to_string()),
+        ("dropped at a full one, machine-wide", Value::count(system.listen_overflows).to_string()),
+        ("dropped by listeners, machine-wide", Value::count(system.listen_drops).to_string()),
+        ("SYNs sent again, machine-wide", Value::count(system.syn_retransmits).to_string()),
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
     values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
     values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
+    values.extend(system.listen_remark.iter().map(|remark| ("why nobody was refused", remark.clone())));
     for (name, value) in system.confined.iter().flat_map(confined) {
         values.push((name, value));
     }
@@ -228,11 +233,19 @@ pub(crate) fn services(summary: &Summary) -> Table {
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
     match ending.kind {
-        crate::recording::EndingKind::Stopped => "when the rig stopped it".to_owned(),
+        crate::recording::EndingKind::Stopped => stopped(ending),
         crate::recording::EndingKind::Exit | crate::recording::EndingKind::Signal => {
             ending_words(ending, summary.header.load_us.0)
         }
     }
+}
+
+/// A slow stop is worth its time, and one by force its reason.
+fn stopped(ending: &crate::recording::Ending) -> String {
+    let took = ending.stop_took_ms.map(|ms| format!(", {} after SIGTERM", Value::millis(Some(ms as f64))));
+    let note = ending.note.as_ref().map(|note| format!(", {note}"));
+    let words = ["when the rig stopped it".to_owned()].into_iter().chain(took).chain(note);
+    words.collect()
 }
 
 pub(crate) fn telegram(summary: &Summary) -> Table {

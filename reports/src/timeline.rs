@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::recording::{CallInterval, Event, Histogram, Interval, MethodCounts, Outbound, Outcomes, Stall};
+use crate::recording::{
+    CallInterval, Event, Histogram, Interval, MethodCounts, NetworkCounts, Outbound, Outcomes, Stall,
+};
 
 /// The run over time. What ends in `_s` is in seconds since the epoch of the run; events and stalls are as they were
 /// recorded.
@@ -51,6 +53,9 @@ pub struct VitalPoint {
     pub threads: u64,
     pub probe_delay_ms: Option<f64>,
     pub listen_queue: Option<u64>,
+    pub listen_backlog: Option<u64>,
+    /// So far.
+    pub network: Option<NetworkCounts>,
 }
 
 /// One interval of Bot API calls.

@@ -117,6 +117,7 @@ impl Attached {
             in_flight: 0,
             stderr_tail: Vec::new(),
             oom: None,
+            stop_took_ms: None,
             note: Some(note),
         })
     }

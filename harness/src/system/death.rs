@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, EndingKind};
 
-use super::signal;
+use super::{last_words, signal};
 use crate::keeper::Exit;
 
 /// The end of the system that the rig did not order.
@@ -53,7 +53,7 @@ impl Cause {
 }
 
 /// The ending of a system that died. `oom_struck`: whether the killer was at work meanwhile.
-pub(super) fn of_death(death: Death, stderr_tail: Vec<String>, oom_struck: Option<bool>) -> Ending {
+pub(super) fn of_death(death: Death, tail: &[String], oom_struck: Option<bool>) -> Ending {
     let (kind, code, name, note) = match death.cause {
         Cause::Ended(Exit::Signal(number)) => (EndingKind::Signal, None, Some(signal::name(number)), None),
         Cause::Ended(Exit::Code(code)) => {
@@ -67,16 +67,47 @@ pub(super) fn of_death(death: Death, stderr_tail: Vec<String>, oom_struck: Optio
     };
     let oom = if death.cause.may_be_oom() { oom_struck } else { Some(false) };
     let at_ms = death.at.as_millis() as i64;
-    Ending { kind, code, signal: name, at_ms, in_flight: death.in_flight, stderr_tail, oom, note }
+    // SIGKILL leaves no time to say anything: what stands there was said of something else.
+    let told = if death.cause.may_be_oom() { None } else { last_words::told(tail) };
+    let told = told.map(|reason| format!("its stderr says \"{reason}\""));
+    let note = note.into_iter().chain(told).reduce(|note, told| format!("{note}; {told}"));
+    let stderr_tail = last_words::quoted(tail);
+    let in_flight = death.in_flight;
+    Ending { kind, code, signal: name, at_ms, in_flight, stderr_tail, oom, note, stop_took_ms: None }
+}
+
+/// A stop that the rig ordered, and what came of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stop {
+    /// When it was ordered.
+    pub(super) ordered: Duration,
+    /// What it was given before SIGKILL.
+    pub(super) grace: Duration,
+    /// How the command ended.
+    pub(super) command: Option<Exit>,
+    /// When the last process of the tree ended.
+    pub(super) ended: Option<Duration>,
+    /// When the last that SIGKILL ended did, the command or any other of the tree.
+    pub(super) killed: Option<Duration>,
+}
+
+impl Stop {
+    /// The rig's own SIGKILL comes when the grace is over, and not before.
+    fn force(&self) -> Option<String> {
+        let killed = self.killed?;
+        Some(if killed >= self.ordered + self.grace {
+            format!("needed SIGKILL after {} s", self.grace.as_secs_f64())
+        } else {
+            "killed by somebody else's SIGKILL while it was being stopped".to_owned()
+        })
+    }
 }
 
 /// The ending of a system that the rig stopped: never a crash, whatever its last status says.
-pub(super) fn of_stop(at: Duration, last: Option<Exit>, stderr_tail: Vec<String>, grace: Duration) -> Ending {
-    let (code, name, note) = match last {
+pub(super) fn of_stop(stop: Stop, at: Duration, tail: &[String]) -> Ending {
+    let (code, name, note) = match stop.command {
         Some(Exit::Code(code)) => (Some(code), None, None),
-        Some(Exit::Signal(9)) => {
-            (None, Some("SIGKILL".to_owned()), Some(format!("needed SIGKILL after {} s", grace.as_secs_f64())))
-        }
+        Some(Exit::Signal(9)) => (None, Some("SIGKILL".to_owned()), None),
         Some(Exit::Signal(15)) => (None, Some("SIGTERM".to_owned()), None),
         Some(Exit::Signal(number)) => {
             let name = signal::name(number);
@@ -85,7 +116,17 @@ pub(super) fn of_stop(at: Duration, last: Option<Exit>, stderr_tail: Vec<String>
         None => (None, None, Some("its end was not seen".to_owned())),
     };
     let at_ms = at.as_millis() as i64;
-    Ending { kind: EndingKind::Stopped, code, signal: name, at_ms, in_flight: 0, stderr_tail, oom: Some(false), note }
+    Ending {
+        kind: EndingKind::Stopped,
+        code,
+        signal: name,
+        at_ms,
+        in_flight: 0,
+        stderr_tail: last_words::quoted(tail),
+        oom: Some(false),
+        note: stop.force().or(note),
+        stop_took_ms: stop.ended.map(|ended| ended.saturating_sub(stop.ordered).as_millis() as u64),
+    }
 }
 
 #[cfg(test)]
@@ -93,11 +134,7 @@ mod tests {
     use super::*;
 
     fn died(how: Exit) -> Ending {
-        of_death(
-            Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 },
-            Vec::new(),
-            Some(true),
-        )
+        of_death(Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 }, &[], Some(true))
     }
 
     #[test]
@@ -127,11 +164,39 @@ mod tests {
 
     #[test]
     fn a_stop_is_never_a_crash() {
-        let stopped = |last| of_stop(Duration::from_secs(1), last, Vec::new(), Duration::from_secs(10));
+        let stopped = |command| of_stop(Stop { command, ..Stop::default() }, Duration::from_secs(1), &[]);
         for last in [None, Some(Exit::Code(1)), Some(Exit::Signal(9)), Some(Exit::Signal(11)), Some(Exit::Signal(15))] {
             assert_eq!(stopped(last).kind, EndingKind::Stopped);
         }
-        assert_eq!(stopped(Some(Exit::Signal(9))).note.as_deref(), Some("needed SIGKILL after 10 s"));
         assert_eq!(stopped(Some(Exit::Signal(15))).note, None);
+    }
+
+    #[test]
+    fn the_rigs_own_sigkill_is_told_from_somebody_elses_by_the_grace() {
+        let (ordered, grace) = (Duration::from_secs(1), Duration::from_secs(10));
+        let note = |killed| of_stop(Stop { ordered, grace, killed, ..Stop::default() }, ordered, &[]).note.unwrap();
+        assert_eq!(note(Some(ordered + grace)), "needed SIGKILL after 10 s");
+        assert_eq!(
+            note(Some(Duration::from_nanos(10_999_999_999))),
+            "killed by somebody else's SIGKILL while it was being stopped"
+        );
+        assert_eq!(note(None), "its end was not seen");
+    }
+
+    #[test]
+    fn a_slow_stop_is_timed_to_its_last_process() {
+        let (ordered, ended) = (Duration::from_millis(1000), Some(Duration::from_millis(4200)));
+        assert_eq!(of_stop(Stop { ordered, ended, ..Stop::default() }, ordered, &[]).stop_took_ms, Some(3200));
+    }
+
+    #[test]
+    fn a_death_by_abort_quotes_its_reason_and_one_by_sigkill_does_not() {
+        let tail = ["FATAL ERROR: heap".to_owned()];
+        let note = |number| {
+            let death = Death { at: Duration::ZERO, cause: Cause::Ended(Exit::Signal(number)), in_flight: 0 };
+            of_death(death, &tail, Some(false)).note
+        };
+        assert_eq!(note(6).as_deref(), Some("its stderr says \"FATAL ERROR: heap\""));
+        assert_eq!(note(9), None);
     }
 }

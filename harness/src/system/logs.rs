@@ -59,6 +59,11 @@ impl Output {
         self.tail.iter().skip(self.tail.len().saturating_sub(lines)).cloned().collect()
     }
 
+    /// As many of the last lines as are kept.
+    pub(super) fn whole_tail(&self) -> Vec<String> {
+        self.tail(TAIL_LINES)
+    }
+
     /// The counts as they are recorded.
     pub(super) fn logs(&self) -> Logs {
         let mut top: Vec<Message> =

@@ -15,6 +15,7 @@ pub mod cores;
 mod death;
 mod handles;
 mod in_flight;
+mod last_words;
 mod launch;
 mod logs;
 mod oom;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{FDTarget, Process, all_processes};
@@ -62,8 +63,36 @@ pub fn check_free(port: u16) -> Result<(), PortError> {
     }
 }
 
+/// Where free ports are looked for. The kernel gives ports from its own range, 32768 on by default, to whoever asks for
+/// any or connects, and a system takes seconds to listen on the one it was given: below, nobody gets it meanwhile.
+const LOWEST: u16 = 20_000;
+/// Fewer than these would soon be the same ones again.
+const FEWEST: u16 = 1_000;
+/// Rigs of neighbouring process ids begin to look this far apart, which is more than one needs.
+const APART: u32 = 101;
+
 fn free() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+    static LOOKED: AtomicU32 = AtomicU32::new(0);
+    let span = kernels_lowest().saturating_sub(LOWEST);
+    if span < FEWEST {
+        return bound(0);
+    }
+    let candidates = (0..span).map(|_| {
+        let turn = std::process::id().wrapping_mul(APART).wrapping_add(LOOKED.fetch_add(1, Ordering::Relaxed));
+        LOWEST + (turn % u32::from(span)) as u16
+    });
+    candidates.map(bound).find_map(Result::ok).map_or_else(|| bound(0), Ok)
+}
+
+/// The port, if it can be listened on; 0: any.
+fn bound(port: u16) -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, port))?.local_addr()?.port())
+}
+
+/// The first port that the kernel itself gives away (`Documentation/networking/ip-sysctl.rst`); 0: not known.
+fn kernels_lowest() -> u16 {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range.split_whitespace().next().and_then(|low| low.parse().ok()).unwrap_or(0)
 }
 
 fn listeners() -> Vec<TcpNetEntry> {
@@ -118,6 +147,15 @@ mod tests {
     fn a_port_without_a_listener_is_free() {
         let port = choose(None).unwrap();
         assert_eq!(choose(Some(port)).unwrap(), port);
+    }
+
+    #[test]
+    fn free_ports_differ_and_are_none_that_the_kernel_gives_to_others_meanwhile() {
+        let ports = [(); 50].map(|()| choose(None).unwrap());
+        assert_eq!(std::collections::BTreeSet::from(ports).len(), ports.len());
+        let lowest = kernels_lowest();
+        let room = lowest.saturating_sub(LOWEST) >= FEWEST;
+        assert_eq!(ports.iter().all(|port| (LOWEST..lowest).contains(port)), room, "{lowest}: {ports:?}");
     }
 
     #[test]

@@ -11,9 +11,9 @@ use super::cap::Cap;
 use super::cgroup::Confinement;
 use super::clock::Clock;
 use super::cores::{self, Pinning};
-use super::death::{self, Death};
+use super::death::{self, Death, Stop};
 use super::launch::{Launch, spec};
-use super::logs::{Shared, await_end, drain, look};
+use super::logs::{Output, Shared, await_end, drain, look};
 use super::oom::Kills;
 use super::port;
 use super::ready::{self, Glimpse};
@@ -218,8 +218,8 @@ impl System {
         let confined = self.confinement.counted();
         let left = self.kept.end();
         await_end(self.threads.drain(..));
-        let tail = look(&self.stderr, |output| output.tail(QUOTED_LINES));
-        let mut ending = self.ending(within, tail, confined.as_ref());
+        let tail = look(&self.stderr, Output::whole_tail);
+        let mut ending = self.ending(within, &tail, confined.as_ref());
         if ending.kind != EndingKind::Stopped && capped.is_some() {
             ending.note = capped;
         }
@@ -231,7 +231,7 @@ impl System {
     }
 
     /// A limit of its own has its own count of kills; without one there is only that of the machine.
-    fn ending(&self, grace: Duration, tail: Vec<String>, confined: Option<&Confined>) -> Ending {
+    fn ending(&self, grace: Duration, tail: &[String], confined: Option<&Confined>) -> Ending {
         let end = self.known.look();
         if let Some(death) = end.death {
             let counted = confined.and_then(|confined| confined.oom_kills).map(|kills| kills > 0);
@@ -239,6 +239,13 @@ impl System {
             return death::of_death(death, tail, struck);
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
-        death::of_stop(at, end.stopped.map(|(how, _)| how), tail, grace)
+        let stop = Stop {
+            ordered: end.stop_ordered.unwrap_or(at),
+            grace,
+            command: end.stopped.map(|(how, _)| how),
+            ended: end.last_ended,
+            killed: end.last_killed,
+        };
+        death::of_stop(stop, at, tail)
     }
 }

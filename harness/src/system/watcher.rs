@@ -37,6 +37,10 @@ pub(super) struct End {
     pub(super) stop_ordered: Option<Duration>,
     /// How it ended after that, and when.
     pub(super) stopped: Option<(Exit, Duration)>,
+    /// When, since that order, the last process of its tree ended.
+    pub(super) last_ended: Option<Duration>,
+    /// And the last of those that SIGKILL ended.
+    pub(super) last_killed: Option<Duration>,
     /// Nothing of its tree is left, or the keeper has given up.
     pub(super) gone: bool,
     /// When nothing of its tree was left.
@@ -66,6 +70,15 @@ impl Known {
         let _waited = self.changed.wait_timeout_while(self.look(), within, |end| !end.gone);
     }
 
+    /// Any process of the tree, the command or not, that ended after the order to stop.
+    fn note_of_stop(&self, how: Exit, at: Duration) {
+        let mut end = self.look();
+        if end.stop_ordered.is_some_and(|ordered| ordered <= at) {
+            end.last_ended = Some(at);
+            end.last_killed = if how == Exit::Signal(9) { Some(at) } else { end.last_killed };
+        }
+    }
+
     fn change(&self, how: impl FnOnce(&mut End)) {
         how(&mut self.look());
         self.changed.notify_all();
@@ -80,8 +93,12 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
     loop {
         lately.note(clock.now(), watch.in_flight.load(Ordering::Relaxed));
         match reports.next(NOTE_EVERY) {
-            Heard::Report(Report::Ended { how, at_ns, orphan: false, .. }) => {
+            Heard::Report(Report::Ended { how, at_ns, orphan, .. }) => {
                 let at = clock.of_monotonic_ns(at_ns);
+                known.note_of_stop(how, at);
+                if orphan {
+                    continue;
+                }
                 let death = ended(known, how, at, lately.before(at));
                 unsent = death.map(|death| watch.event(death)).or(unsent);
             }
@@ -94,8 +111,7 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
                 send_at_last(watch, unsent.into_iter().chain(lost), known);
                 return;
             }
-            Heard::Nothing
-            | Heard::Report(Report::Ended { orphan: true, .. } | Report::Spawned { .. } | Report::Failed(_)) => {}
+            Heard::Nothing | Heard::Report(Report::Spawned { .. } | Report::Failed(_)) => {}
         }
         send(&watch.rows, &mut unsent);
     }

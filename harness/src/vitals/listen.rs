@@ -1,4 +1,4 @@
-//! The depth of the system's accept queue, asked of the kernel: some 10 us and no privilege.
+//! The depth of the system's accept queue and its room, asked of the kernel: some 10 us and no privilege.
 
 use std::io;
 
@@ -11,21 +11,34 @@ pub(super) struct ListenQueue {
     port: u16,
 }
 
+/// A queue at one instant, over all listeners of the port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Queue {
+    /// Connections that wait to be accepted.
+    pub(super) depth: u64,
+    /// How many may wait, what the system asked for and the kernel granted.
+    pub(super) backlog: u64,
+}
+
 impl ListenQueue {
     /// Of this port, in this network namespace.
     pub(super) fn of(port: u16) -> io::Result<Self> {
         Ok(Self { kernel: Diag::open()?, port })
     }
 
-    /// Connections that wait to be accepted, over all listeners of the port; nothing when there is none.
-    pub(super) fn depth(&self) -> io::Result<Option<u64>> {
-        let mut depth = None;
+    /// Nothing when nobody listens.
+    pub(super) fn look(&self) -> io::Result<Option<Queue>> {
+        let mut seen: Option<Queue> = None;
         for family in FAMILIES {
             let question =
                 Question { family, states: States::Listening, local_port: self.port, remote_port: 0, times: false };
-            self.kernel.ask(question, |socket| depth = Some(depth.unwrap_or(0) + u64::from(socket.receive_queue)))?;
+            self.kernel.ask(question, |socket| {
+                let queue = seen.get_or_insert_default();
+                queue.depth += u64::from(socket.receive_queue);
+                queue.backlog += u64::from(socket.send_queue);
+            })?;
         }
-        Ok(depth)
+        Ok(seen)
     }
 }
 
@@ -39,12 +52,14 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let queue = ListenQueue::of(address.port()).unwrap();
-        assert_eq!(queue.depth().unwrap(), Some(0));
+        let depth = || queue.look().unwrap().map(|queue| queue.depth);
+        assert_eq!(depth(), Some(0));
+        assert!(queue.look().unwrap().unwrap().backlog >= 3);
         let waiting: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
-        assert_eq!(queue.depth().unwrap(), Some(3));
+        assert_eq!(depth(), Some(3));
         let accepted = listener.accept().unwrap();
-        assert_eq!(queue.depth().unwrap(), Some(2));
+        assert_eq!(depth(), Some(2));
         drop((listener, waiting, accepted));
-        assert_eq!(queue.depth().unwrap(), None);
+        assert_eq!(depth(), None);
     }
 }

@@ -3,6 +3,8 @@
 use floodrig_reports::recording::Machine;
 use procfs::{CpuInfo, Current, Meminfo};
 
+use super::netstat;
+
 /// What the machine is. What it does not tell stays empty or zero, which no machine is.
 pub fn machine() -> Machine {
     let cpus = CpuInfo::current().ok();
@@ -13,6 +15,7 @@ pub fn machine() -> Machine {
         memory_bytes: Meminfo::current().map_or(0, |memory| memory.mem_total),
         kernel: uname.release().to_string_lossy().into_owned(),
         os: std::fs::read_to_string("/etc/os-release").ok().and_then(|text| pretty_name(&text)).unwrap_or_default(),
+        network: netstat::settings(),
     }
 }
 

@@ -10,6 +10,7 @@ mod heartbeat;
 mod line;
 mod listen;
 mod machine;
+mod netstat;
 mod noise;
 mod observer;
 mod outbound;
@@ -19,6 +20,7 @@ mod probe;
 mod processes;
 mod services;
 mod stalls;
+mod threads;
 
 pub use heartbeat::Folder;
 pub use machine::machine;

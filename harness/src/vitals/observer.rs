@@ -12,6 +12,7 @@ use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, St
 
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
+use super::netstat::NetStat;
 use super::outbound::{OutboundWatch, Watched};
 use super::own::OwnUse;
 use super::probe::Probe;
@@ -103,7 +104,7 @@ impl Subject {
         if !address.ip().is_loopback() {
             return Err("the system is on another machine".to_owned());
         }
-        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.depth().map(|_| queue));
+        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
         queue.map_err(|cause| format!("sock_diag said: {cause}"))
     }
 
@@ -150,6 +151,8 @@ impl Observer {
             clock,
             processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
             services: Services::new(&subject.services, &subject.rig_cores),
+            // On another machine its kernel counts, not this one.
+            network: queue.as_ref().and_then(|_| NetStat::start()),
             queue,
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
@@ -157,7 +160,7 @@ impl Observer {
             rows,
             dropped: 0,
         };
-        let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
+        let thread = named("observer", move || observing.until_stopped(&stopped));
         let connections = connections.ok();
         Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue, connections, outbound }
     }
@@ -181,6 +184,12 @@ impl Observer {
     }
 }
 
+/// A thread that `top` shows by this name.
+fn named<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).expect("the kernel has a thread for every observation")
+}
+
 fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
     match (probe, heartbeat) {
         (Err(why), _) => format!("inactive: {why}"),
@@ -196,6 +205,7 @@ struct Observing {
     processes: Processes,
     services: Services,
     queue: Option<ListenQueue>,
+    network: Option<NetStat>,
     gauge: Option<Arc<AtomicU64>>,
     loops: Option<Watch>,
     own: OwnUse,
@@ -231,11 +241,14 @@ impl Observing {
         self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
         let services = self.services.tick();
+        let queue = self.queue.as_ref().and_then(|queue| queue.look().ok().flatten());
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
             pids: tick.pids,
             services,
-            listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
+            listen_queue: queue.map(|queue| queue.depth),
+            listen_backlog: queue.map(|queue| queue.backlog),
+            network: self.network.as_ref().and_then(NetStat::so_far),
             probe_delay_us: delay.filter(|delay| *delay > 0),
             stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
             ..own

@@ -54,7 +54,8 @@ impl OutboundWatch {
         let mut watching = Watching::new(watched)?;
         watching.discover(clock.now(), || clock.now())?;
         let (stop, stopped) = sync_channel(1);
-        let thread = std::thread::spawn(move || until_stopped(&mut watching, clock, &rows, &stopped));
+        let thread = std::thread::Builder::new().name("connections".to_owned());
+        let thread = thread.spawn(move || until_stopped(&mut watching, clock, &rows, &stopped))?;
         Ok(Self { stop, thread })
     }
 

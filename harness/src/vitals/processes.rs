@@ -1,13 +1,14 @@
 //! The processes of the system's tree: memory, CPU time, threads, handles.
 //!
-//! One process costs some 50 us a tick, a twentieth of a thousandth of a core at ten a second. A process that ends meanwhile is simply not in the row; a zombie has no
-//! memory left to tell of and is left out too.
+//! One process costs some 50 us a tick, half a thousandth of a core at ten a second. A process that ends meanwhile is
+//! simply not in the row; a zombie has no memory left to tell of and is left out too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodrig_reports::recording::PidVital;
 use procfs::process::{LimitValue, Process};
 
+use super::threads::Threads;
 use crate::keeper::{Identity, Tree};
 use crate::system::cores;
 
@@ -38,6 +39,7 @@ pub(super) struct Processes {
     known: BTreeMap<Identity, Known>,
     /// Whether it was an orphan by then.
     noted: BTreeSet<(Identity, bool)>,
+    ticks: u32,
 }
 
 /// One tick's sample.
@@ -52,7 +54,7 @@ pub(super) struct Tick {
 impl Processes {
     /// Of these, which are to stay on these cores; of nothing at all without a tree.
     pub(super) fn new(whose: Whose, system_cores: Vec<u32>) -> Self {
-        Self { whose, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
+        Self { whose, system_cores, known: BTreeMap::new(), noted: BTreeSet::new(), ticks: 0 }
     }
 
     /// The memory of all that lives, shared pages divided among those that share them; nothing when it is hidden. Some
@@ -70,13 +72,15 @@ impl Processes {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
         for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
             if let Ok(process) = Process::new(identity.pid as i32) {
-                let known = || Known { handles_limit: handles_limit(&process), process };
+                let known = || Known { handles_limit: handles_limit(&process), process, threads: Threads::default() };
                 self.known.entry(identity).or_insert_with(known);
             }
         }
         let mut tick = Tick::default();
         let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
-        self.known.retain(|identity, known| match sample(*identity, known, whose) {
+        let threads_too = self.ticks % THREADS_EVERY == 0;
+        self.ticks += 1;
+        self.known.retain(|identity, known| match known.sample(*identity, whose, threads_too) {
             None => false,
             Some(sample) => {
                 if noted.len() < NOTED && !noted.contains(&(*identity, sample.is_orphan)) {
@@ -94,6 +98,8 @@ impl Processes {
     }
 }
 
+/// Threads are read in one tick of so many.
+const THREADS_EVERY: u32 = 10;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;
 
@@ -109,6 +115,7 @@ struct Sample {
 struct Known {
     process: Process,
     handles_limit: Option<u64>,
+    threads: Threads,
 }
 
 impl Sample {
@@ -131,32 +138,38 @@ impl Sample {
     }
 }
 
-/// Nothing: the process has ended.
-fn sample(identity: Identity, known: &Known, whose: Whose) -> Option<Sample> {
-    let process = &known.process;
-    let (stat, status) = (process.stat().ok()?, process.status().ok()?);
-    // The handle on its folder in /proc stays with the old process, so its start time is that of this very one.
-    let rss = status.vmrss?;
-    let handles = process.fd_count();
-    let vital = PidVital {
-        pid: identity.pid,
-        name: status.name,
-        rss_bytes: rss * 1024,
-        hwm_bytes: status.vmhwm.unwrap_or(rss) * 1024,
-        cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
-        threads: status.threads,
-        handles: handles.as_ref().ok().map(|count| *count as u64),
-        start: identity.start,
-        handles_limit: known.handles_limit,
-        waited_us: process.schedstat().ok().map(|times| times.run_delay / 1000),
-        switches_voluntary: status.voluntary_ctxt_switches,
-        switches_forced: status.nonvoluntary_ctxt_switches,
-        major_faults: Some(stat.majflt),
-    };
-    let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
-    // One whose parent has ended comes to the keeper, whose own child the command is.
-    let is_orphan = whose.keeps_orphans(stat.ppid as u32) && whose.command != Some(identity.pid);
-    Some(Sample { vital, cores, handles_hidden: handles.is_err(), is_orphan })
+impl Known {
+    /// Nothing: the process has ended.
+    fn sample(&mut self, identity: Identity, whose: Whose, threads_too: bool) -> Option<Sample> {
+        let process = &self.process;
+        if threads_too || self.threads.is_new() {
+            self.threads.look(process);
+        }
+        let threads = self.threads.sum();
+        let (stat, status) = (process.stat().ok()?, process.status().ok()?);
+        // The handle on its folder in /proc stays with the old process, so its start time is that of this very one.
+        let rss = status.vmrss?;
+        let handles = process.fd_count();
+        let vital = PidVital {
+            pid: identity.pid,
+            name: status.name,
+            rss_bytes: rss * 1024,
+            hwm_bytes: status.vmhwm.unwrap_or(rss) * 1024,
+            cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
+            threads: status.threads,
+            handles: handles.as_ref().ok().map(|count| *count as u64),
+            start: identity.start,
+            handles_limit: self.handles_limit,
+            waited_us: threads.waited_us,
+            switches_voluntary: threads.switches_voluntary,
+            switches_forced: threads.switches_forced,
+            major_faults: Some(stat.majflt),
+        };
+        let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
+        // One whose parent has ended comes to the keeper, whose own child the command is.
+        let is_orphan = whose.keeps_orphans(stat.ppid as u32) && whose.command != Some(identity.pid);
+        Some(Sample { vital, cores, handles_hidden: handles.is_err(), is_orphan })
+    }
 }
 
 /// Nothing: it has none, or it is hidden.

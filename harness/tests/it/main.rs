@@ -10,6 +10,7 @@ mod calibration;
 mod crowd;
 mod journeys;
 mod lifecycle;
+mod listen_queue;
 mod outcome;
 mod postgres;
 mod rig;

@@ -28,6 +28,7 @@ pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
         x: span.axis(layout),
         panels: [view.memory(), view.cores(), view.handles(), view.stalls()]
             .into_iter()
+            .chain(view.listen_queue())
             .chain(view.connections())
             .collect(),
         marks: marks(report, span),
@@ -78,6 +79,25 @@ impl View<'_> {
         let stalls = Series { name: "stalls".to_owned(), ink: Ink::Bad, shape: Shape::Bars { bars, strength: 0.22 } };
         panel.series.insert(0, stalls);
         panel
+    }
+
+    /// The queue against its room, and what was dropped at full ones; no panel where nobody ever waited.
+    fn listen_queue(&self) -> Vec<Panel> {
+        let system = &self.report.summary.system;
+        let waited = system.listen_queue_peak.is_some_and(|peak| peak > 0);
+        let queue = waited.then(|| {
+            let limit = system.listen_backlog.map(|backlog| backlog as f64);
+            let points = self.points(|vital| vital.listen_queue.map(|depth| depth as f64));
+            let series = Series::line("waiting", Ink::Teal, Stroke::Solid, points).filled();
+            panel("Connections that wait to be accepted", 70.0, Unit::Count, series, limit)
+        });
+        let dropped = system.listen_overflows.is_some_and(|overflows| overflows > 0);
+        let drops = dropped.then(|| {
+            let points = self.points(|vital| vital.network.map(|counts| counts.listen_overflows as f64));
+            let series = Series::line("dropped", Ink::Bad, Stroke::Solid, points);
+            panel("Dropped at full listen queues so far, machine-wide", 70.0, Unit::Count, series, None)
+        });
+        queue.into_iter().chain(drops).collect()
     }
 
     /// A panel for each of the ports with the most connections that waited.
@@ -188,7 +208,7 @@ mod tests {
         let mut run = fixture::calm();
         run.timeline.vitals.iter_mut().for_each(|vital| vital.probe_delay_ms = None);
         let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("memory was measured") };
-        let stalls = figure.panels.last().unwrap();
+        let stalls = &figure.panels[3];
         assert!(stalls.series.is_empty() && stalls.blank.starts_with("not measured"));
     }
 }

@@ -107,6 +107,9 @@ pub struct Machine {
     pub memory_bytes: u64,
     pub kernel: String,
     pub os: String,
+    /// The kernel's settings that decide on connections at a full listen queue, by name.
+    #[serde(default)]
+    pub network: BTreeMap<String, String>,
 }
 
 /// Who had which cores.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::network::NetworkCounts;
+
 /// One tick of the observation, ten times a second. What was not measured is `None`, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]
@@ -14,6 +16,12 @@ pub struct Vital {
     pub services: Vec<ServiceVital>,
     /// Connections waiting in the listener's accept queue.
     pub listen_queue: Option<u64>,
+    /// How many may wait there.
+    #[serde(default)]
+    pub listen_backlog: Option<u64>,
+    /// What the kernel has counted of connections that met a full queue.
+    #[serde(default)]
+    pub network: Option<NetworkCounts>,
     /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
     pub probe_delay_us: Option<u64>,
     /// How long the system's own loop has been stalling at this instant, seen from inside; nothing: it is not, or
@@ -56,10 +64,10 @@ pub struct PidVital {
     /// Its limit on open files; nothing: none, or it is hidden.
     #[serde(default)]
     pub handles_limit: Option<u64>,
-    /// For how long its main thread has waited for a processor so far, throttling by a limit of CPU time included.
+    /// For how long its threads have waited for a processor so far, read once a second, throttling by a limit of CPU time included.
     #[serde(default)]
     pub waited_us: Option<u64>,
-    /// Of its main thread, so far: it gave the processor up, or lost it.
+    /// Of its threads, so far: they gave the processor up, or lost it.
     #[serde(default)]
     pub switches_voluntary: Option<u64>,
     #[serde(default)]
@@ -157,6 +165,9 @@ pub struct Ending {
     pub oom: Option<bool>,
     /// A note in words, such as `needed SIGKILL after 10 s` or `inferred through a wrapper`.
     pub note: Option<String>,
+    /// From the order to stop to the end of the last process; nothing: it was not stopped, or its end not seen.
+    #[serde(default)]
+    pub stop_took_ms: Option<u64>,
 }
 
 /// Stopped by the rig, or gone by itself.

@@ -4,6 +4,7 @@
 mod acts;
 mod after;
 mod gather;
+mod listening;
 mod processes;
 mod quantiles;
 mod rig;
@@ -161,9 +162,9 @@ pub struct System {
     pub handles_share_peak: Option<f64>,
     /// At the end of the run: shared pages divided among those that share them.
     pub pss_bytes: Option<u64>,
-    /// For how long main threads waited for a processor, all processes together.
+    /// For how long threads waited for a processor, all processes together.
     pub run_queue_wait_ms: Option<f64>,
-    /// Of main threads, all processes together.
+    /// Of all threads, all processes together.
     pub switches_voluntary: Option<u64>,
     pub switches_forced: Option<u64>,
     pub major_faults: Option<u64>,
@@ -180,7 +181,16 @@ pub struct System {
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
+    /// How many connections may wait there.
+    pub listen_backlog: Option<u64>,
+    /// Handshakes that met a full queue, of everything on the machine's network: tries, not users.
     pub listen_overflows: Option<u64>,
+    /// All that listeners dropped, those included.
+    pub listen_drops: Option<u64>,
+    /// SYNs that clients sent again.
+    pub syn_retransmits: Option<u64>,
+    /// Why nobody was refused, if anybody met a full queue.
+    pub listen_remark: Option<String>,
     pub pool_hint: Option<String>,
     /// Its own connections, by remote port.
     pub outbound: Option<BTreeMap<u16, Connections>>,

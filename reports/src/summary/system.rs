@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::System;
+use super::listening::Listening;
 use super::processes::Counters;
 use super::stalls::{Counted, Stalls};
 use crate::outbound;
@@ -21,7 +22,7 @@ pub(super) struct Tree {
     handles_peak: Option<u64>,
     handles_hidden: bool,
     threads_peak: u64,
-    listen_queue_peak: Option<u64>,
+    listening: Listening,
     probe_delay_us: Option<u64>,
     stalls: Stalls,
     counters: Counters,
@@ -46,6 +47,8 @@ impl Tree {
             threads: total(&vital.pids, |pid| pid.threads),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
             listen_queue: vital.listen_queue,
+            listen_backlog: vital.listen_backlog,
+            network: vital.network,
         };
         self.stalls.name(&vital.pids);
         self.ticks += 1;
@@ -79,7 +82,7 @@ impl Tree {
         self.handles_peak = self.handles_peak.max(point.handles);
         self.handles_hidden |= point.handles.is_none();
         self.threads_peak = self.threads_peak.max(point.threads);
-        self.listen_queue_peak = self.listen_queue_peak.max(vital.listen_queue);
+        self.listening.take(vital);
         self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
     }
 
@@ -101,6 +104,7 @@ impl Tree {
         let proc = self.ticks > 0 && Observations::is_active(&watched.proc);
         let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
+        let listening = if queue { self.listening } else { Listening::default() };
         let logs = last.logs;
         let sum = |of: fn(&PidVital) -> Option<u64>| self.counters.sum(of).filter(|_| proc);
         let Counted { source, stalls, by_process, stacks, remark } = self.stalls.counted(watched);
@@ -126,8 +130,12 @@ impl Tree {
             stall_stacks: stacks,
             stall_remark: remark,
             probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
-            listen_queue_peak: self.listen_queue_peak.filter(|_| queue),
-            listen_overflows: None,
+            listen_queue_peak: listening.peak,
+            listen_backlog: listening.backlog,
+            listen_overflows: listening.counts.map(|counts| counts.listen_overflows),
+            listen_drops: listening.counts.map(|counts| counts.listen_drops),
+            syn_retransmits: listening.counts.map(|counts| counts.syn_retransmits),
+            listen_remark: listening.remark(&header.machine.network),
             pool_hint: None,
             confined: last.confined,
             outbound: None,

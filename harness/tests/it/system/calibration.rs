@@ -193,6 +193,40 @@ fn memory_of_an_ordered_size_is_seen_and_so_is_its_peak() {
 }
 
 #[test]
+fn an_ordered_leak_of_200_mib_is_seen_within_2_percent() {
+    const LEAK: u64 = 200 << 20;
+    let run = Run::new();
+    let dir = tempfile::tempdir().unwrap();
+    let flag = |name: &str| dir.path().join(name);
+    // A block of 10 MiB comes from the kernel page by page, and is there once it has been written.
+    let script = format!(
+        "import os, time\nopen('{}', 'w').close()\nwhile not os.path.exists('{}'): time.sleep(0.01)\n\
+         kept = [b'x' * (10 << 20) for _ in range(20)]\nopen('{}', 'w').close()\ntime.sleep(1000)\n",
+        flag("up").display(),
+        flag("now").display(),
+        flag("done").display()
+    );
+    std::fs::write(flag("leaks.py"), script).unwrap();
+    let launch = shell(&format!("exec python3 {}", flag("leaks.py").display()));
+    let system = run.start(&launch).unwrap();
+    let observer = Observer::start(subject(system.root(), launch.port), run.epoch, run.to_rows());
+    // The first row may have been read before the file was there.
+    let after = |name: &str| {
+        until(name, || flag(name).exists().then_some(()));
+        while run.rows.try_recv().is_ok() {}
+        next_vital(&run);
+        next_vital(&run).pids.remove(0).rss_bytes
+    };
+    let before = after("up");
+    std::fs::write(flag("now"), "").unwrap();
+    let leaked = after("done") - before;
+    println!("{leaked} bytes, {:.3} of what was ordered", leaked as f64 / LEAK as f64);
+    assert!(leaked.abs_diff(LEAK) <= LEAK / 50, "{leaked}");
+    observer.finish();
+    system.stop(LONG);
+}
+
+#[test]
 fn threads_handles_and_cpu_time_are_counted() {
     let run = Run::new();
     let launch = shell("while :; do :; done");

@@ -6,6 +6,7 @@ mod build;
 mod calibration;
 mod death;
 mod drawn;
+mod endings;
 mod heartbeat;
 mod lifecycle;
 mod limits;
