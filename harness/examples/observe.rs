@@ -35,7 +35,7 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
     let launch = launch(rig, command, &folder);
     let (to_rows, rows) = sync_channel(ROWS);
     let epoch = Instant::now();
-    let watch = Watch { epoch, rows: to_rows.clone(), in_flight: Arc::new(AtomicU64::new(0)) };
+    let watch = Watch { epoch, rows: to_rows.clone(), in_flight: Arc::new(AtomicU64::new(0)), service: None };
     let system = System::start(&launch, watch, &AtomicBool::new(false), &mut |_| {}).expect("the system is ready");
     let before = own_cpu();
     let observer = Observer::start(subject(&system, &launch, folder), epoch, to_rows);
@@ -72,6 +72,9 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
         port,
         cores: cores::split(&Cores::Count(1), &machine).expect("a core for the system"),
         open_files: None,
+        open_files_at_most: None,
+        limits: floodrig::system::Limits::default(),
+        scratch: None,
         remove: Some(folder.root().to_owned()),
         ready: Ready::Accepts,
         stub: None,
@@ -83,7 +86,10 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
 fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
     Subject {
         tree: Ok(Tree::Below(system.root())),
+        command: Some(system.pid()),
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, launch.port))),
+        neighbours: std::collections::BTreeMap::new(),
+        services: Vec::new(),
         path: "/".to_owned(),
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),

@@ -15,6 +15,8 @@ use crate::scenario::{Piece, Slot, Template};
 pub struct Values<'a> {
     /// `{system.port}`
     pub system_port: Option<u16>,
+    /// `{service.NAME.port}`
+    pub service_ports: Option<&'a BTreeMap<String, u16>>,
     /// `{stub.url}`
     pub stub_url: Option<&'a str>,
     /// `{bot.token}`
@@ -68,6 +70,7 @@ fn write_slot(slot: &Slot, values: &Values<'_>, to: &mut Escaping<'_>) -> Option
     match slot {
         Slot::SystemPort => to.value(values.system_port?),
         Slot::StubUrl => to.value(values.stub_url?),
+        Slot::ServicePort(name) => to.value(values.service_ports?.get(name)?),
         Slot::BotToken => to.value(values.bot_token?),
         Slot::PlayerId => to.value(values.player?.user_id),
         Slot::PlayerName => to.value(&values.player?.first_name),
@@ -153,8 +156,10 @@ mod tests {
     fn every_placeholder_has_its_own_value() {
         let captured = BTreeMap::from([("version".to_owned(), "12".to_owned())]);
         let player = player("Юля");
+        let services = BTreeMap::from([("db".to_owned(), 5432)]);
         let values = Values {
             system_port: Some(8080),
+            service_ports: Some(&services),
             stub_url: Some("http://127.0.0.1:1"),
             bot_token: Some("1:A"),
             player: Some(&player),
@@ -163,6 +168,7 @@ mod tests {
         };
         let table = [
             (Slot::SystemPort, "8080".to_owned()),
+            (Slot::ServicePort("db".into()), "5432".to_owned()),
             (Slot::StubUrl, "http://127.0.0.1:1".to_owned()),
             (Slot::BotToken, "1:A".to_owned()),
             (Slot::PlayerId, player.user_id.to_string()),

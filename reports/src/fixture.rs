@@ -137,6 +137,7 @@ fn vital(tick: u64) -> Vital {
         cpu_us: tick * 30_000,
         threads: 3,
         handles: Some(25),
+        ..PidVital::default()
     };
     Vital {
         at_us: LOAD_FROM_US + tick * 100_000,
@@ -146,8 +147,10 @@ fn vital(tick: u64) -> Vital {
         stalling_us: None,
         rig_core_busy: Some(0.25),
         steal: Some(0.01),
+        pressure: Some(0.2),
         rig_cpu_us: Some(tick * 10_000),
         stub_cpu_us: Some(tick * 4_000),
+        ..Vital::default()
     }
 }
 
@@ -228,7 +231,7 @@ pub(crate) fn one_row_of_each_kind() -> Vec<Row> {
         Row::Vital(vital(1)),
         Row::Stack(Stack { at_us: 1, pid: 7, frames: vec!["draw (board.js:12)".to_owned()] }),
         Row::Stall(Stall { from_us: 1, len_us: 60_000, ..Stall::default() }),
-        Row::Probed(Probed { longest_delay_us: Some(45_000) }),
+        Row::Probed(Probed { longest_delay_us: Some(45_000), ..Probed::default() }),
         Row::Calls(calls(1)),
         Row::Deliveries(deliveries(1)),
         note("the first of many"),

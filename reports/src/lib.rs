@@ -18,6 +18,7 @@ mod html;
 mod json;
 mod markdown;
 pub mod merge;
+pub mod outbound;
 mod png;
 pub mod recording;
 mod report;

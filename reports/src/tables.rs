@@ -60,8 +60,9 @@ pub fn figures(summary: &Summary) -> Vec<Table> {
     let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
     let telegram = [telegram(summary), throttled_by, unmodelled];
     let before = [acts(summary), failures, retries(summary), system(summary)];
+    let before = before.into_iter().chain([connections(summary), services(summary)]);
     let after = [after::recovery(summary), after::shutdown(summary)];
-    let tables = before.into_iter().chain(after).chain(telegram).chain([deliveries(summary), rig(summary)]);
+    let tables = before.chain(after).chain(telegram).chain([deliveries(summary), rig(summary)]);
     tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
@@ -140,7 +141,13 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
         ("CPU time", Value::millis(seconds).to_string()),
         ("most handles", Value::count(system.handles_peak).to_string()),
+        ("most handles of a process, of its limit", Value::share(system.handles_share_peak).to_string()),
         ("most threads", Value::count(system.threads_peak).to_string()),
+        ("memory at the end, shared pages divided", Value::size(system.pss_bytes).to_string()),
+        ("main threads waited for a processor", Value::millis(system.run_queue_wait_ms).to_string()),
+        ("main threads lost the processor", Value::count(system.switches_forced).to_string()),
+        ("main threads gave it up", Value::count(system.switches_voluntary).to_string()),
+        ("pages read from disk", Value::count(system.major_faults).to_string()),
         ("stalls", Value::count(system.stalls).to_string()),
         ("longest stall", Value::millis(system.stall_max_ms).to_string()),
         ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
@@ -151,6 +158,9 @@ pub(crate) fn system(summary: &Summary) -> Table {
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
     values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
     values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
+    for (name, value) in system.confined.iter().flat_map(confined) {
+        values.push((name, value));
+    }
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
 }
@@ -173,6 +183,47 @@ fn stalls_by_process(system: &crate::summary::System) -> Vec<(String, String)> {
         (format!("stalls of {} (pid {})", stalls.name, stalls.pid), format!("{count} {kind}, longest {longest}{died}"))
     };
     system.stalls_by_process.iter().map(line).collect()
+}
+
+/// The limits that were in force, with what became of them.
+fn confined(limits: &crate::recording::Confined) -> Vec<(&'static str, String)> {
+    let mut values = Vec::new();
+    if let Some(bytes) = limits.memory_limit_bytes {
+        let kills = Value::count(limits.oom_kills);
+        values.push(("memory limit", Value::Size(bytes).to_string()));
+        values.push(("killed for memory", kills.to_string()));
+    }
+    if let Some(cpu) = limits.cpu_limit {
+        let throttled = limits.throttled_us.map(|us| us as f64 / 1e3);
+        values.push(("CPU limit", format!("{cpu} cores")));
+        values.push(("kept waiting by the CPU limit", Value::millis(throttled).to_string()));
+    }
+    values
+}
+
+/// The system's own connections, port by port.
+pub(crate) fn connections(summary: &Summary) -> Table {
+    let row = |(port, one): (&u16, &crate::outbound::Connections)| {
+        let peaks = [one.established_peak, one.waiting_peak].map(|peak| Value::Count(peak).to_string());
+        std::iter::once(crate::recording::Towards::place(*port, one.name.as_deref())).chain(peaks).collect()
+    };
+    let rows = summary.system.outbound.iter().flatten().map(row).collect();
+    Table::new("The system's own connections", &["to", "most at once", "most that waited for an answer"], rows)
+}
+
+/// What ran beside the system.
+pub(crate) fn services(summary: &Summary) -> Table {
+    let row = |(name, service): (&String, &crate::summary::Service)| {
+        let values = [
+            Value::Count(service.processes_peak),
+            Value::Size(service.rss_peak_bytes),
+            Value::millis(Some(service.cpu_seconds * 1e3)),
+            Value::Count(service.handles_peak),
+        ];
+        std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
+    };
+    let head = ["service", "processes", "peak memory", "CPU time", "most handles"];
+    Table::new("Beside the system", &head, summary.services.iter().map(row).collect())
 }
 
 fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
@@ -258,6 +309,11 @@ pub(crate) fn rig(summary: &Summary) -> Table {
         ("cores busy in the busiest second", Value::share(rig.core_busy).to_string()),
         ("used by the rig itself, at most", Value::share(rig.own_busy).to_string()),
         ("time stolen by the host", Value::share(rig.steal).to_string()),
+        ("time in which some task waited for a processor", Value::share(rig.pressure).to_string()),
+        (
+            "frequency of its cores",
+            rig.core_mhz.map_or_else(|| Value::Unmeasured.to_string(), |(low, high)| format!("{low} to {high} MHz")),
+        ),
         ("CPU time per request", Value::millis(per_request).to_string()),
         ("rows dropped", Value::Count(rig.dropped).to_string()),
     ];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::recording::{CallInterval, Event, Histogram, Interval, MethodCounts, Outcomes, Stall};
+use crate::recording::{CallInterval, Event, Histogram, Interval, MethodCounts, Outbound, Outcomes, Stall};
 
 /// The run over time. What ends in `_s` is in seconds since the epoch of the run; events and stalls are as they were
 /// recorded.
@@ -12,6 +12,8 @@ pub struct Timeline {
     pub load: Vec<LoadPoint>,
     /// Tick by tick: ten a second.
     pub vitals: Vec<VitalPoint>,
+    /// The system's own connections, five times a second.
+    pub outbound: Vec<Outbound>,
     /// Bot API calls, interval by interval.
     pub calls: Vec<CallPoint>,
     /// What happened once.

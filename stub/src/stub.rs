@@ -32,6 +32,7 @@ pub struct Stub {
     shared: Arc<Shared>,
     ceilings: Vec<String>,
     url: String,
+    port: u16,
     /// Uploads are read no faster than a rate allows.
     is_slow: bool,
     doors: Sender<Door>,
@@ -87,7 +88,7 @@ const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// certificate is made by [`Door::tls`].
 pub fn start(limits: Limits, door: impl Into<Door>, epoch: Instant, seed: u64) -> io::Result<Stub> {
     let door = door.into();
-    let url = door.url()?;
+    let (url, port) = (door.url()?, door.address()?.port());
     let ceilings = limits.describe();
     let is_slow = limits.upload_bytes_per_second.is_some() || limits.upload_bytes_per_second_in_all.is_some();
     let shared = Arc::new(Shared::new(Clock::since(epoch), limits, seed));
@@ -107,7 +108,7 @@ pub fn start(limits: Limits, door: impl Into<Door>, epoch: Instant, seed: u64) -
     })?;
     let thread_id = id.recv().ok().flatten();
     let (thread, ended) = (Some(thread), Mutex::new(ended));
-    let stub = Stub { shared, ceilings, url, is_slow, doors, thread, thread_id, stop, runtime: handle, ended };
+    let stub = Stub { shared, ceilings, url, port, is_slow, doors, thread, thread_id, stop, runtime: handle, ended };
     stub.open(door)?;
     Ok(stub)
 }
@@ -121,6 +122,11 @@ fn buffer_like_a_network(listener: &std::net::TcpListener) -> io::Result<()> {
 }
 
 impl Stub {
+    /// The port of the door it was started with.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The root that a bot's client has to be given in place of `https://api.telegram.org`.
     pub fn url(&self) -> String {
         self.url.clone()

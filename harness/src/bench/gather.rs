@@ -48,6 +48,8 @@ impl Gathering {
                     Row::Exemplar(_)
                     | Row::Header(_)
                     | Row::Vital(_)
+                    | Row::Outbound(_)
+                    | Row::Confined(_)
                     | Row::Stall(_)
                     | Row::Stack(_)
                     | Row::Probed(_)

@@ -201,6 +201,7 @@ impl Runner<'_> {
 fn refused_run(scenario: &Scenario, cause: RunError) -> Refused {
     match cause {
         RunError::Impossible { key, says } => Refused::at(scenario, &["system", key], says),
+        RunError::Service(says) => Refused::at(scenario, &["service"], says),
         RunError::Failed(says) => Refused::failed(&says),
     }
 }

@@ -14,6 +14,7 @@ use rustix::process::Signal;
 
 use super::clock::now;
 use super::protocol::{Fault, Lines, Order, Report, Spec, Stage, say};
+use super::scratch::remove;
 use super::tree::{Identity, marked};
 
 /// The variable by which the rig finds what a killed keeper has left behind.
@@ -78,6 +79,7 @@ pub struct Kept {
     orders: UnixStream,
     keeper: Child,
     mark: String,
+    scratch: Option<PathBuf>,
     /// The command itself.
     pub command: Identity,
 }
@@ -107,7 +109,8 @@ impl Kept {
         let (stdout, stderr) = (keeper.stdout.take(), keeper.stderr.take());
         let (stdout, stderr) = stdout.zip(stderr).expect("both were asked for as pipes");
         say(&mut orders, spec).map_err(failed)?;
-        let mut kept = Self { orders, keeper, mark, command: Identity { pid: 0, start: 0 } };
+        let mut kept =
+            Self { orders, keeper, mark, scratch: spec.scratch.clone(), command: Identity { pid: 0, start: 0 } };
         kept.command = first_report(&mut reports, program, spec)?;
         Ok(Started { kept, reports, stdout, stderr })
     }
@@ -131,7 +134,10 @@ impl Kept {
             let _killed = self.keeper.kill();
             self.keeper_exits(EXIT_WITHIN);
         }
-        sweep(&self.mark)
+        let left = sweep(&self.mark);
+        // A keeper that was killed has left it behind.
+        self.scratch.iter().for_each(|scratch| remove(scratch));
+        left
     }
 
     fn keeper_exits(&mut self, within: Duration) -> bool {

@@ -48,6 +48,9 @@ fn become_command(spec: &Spec, keeper: &UnixStream) -> Fault {
     };
     let mut command = Command::new(program);
     command.args(arguments).envs(&spec.env).stdin(Stdio::null());
+    if let Some(scratch) = &spec.scratch {
+        command.env("TMPDIR", scratch);
+    }
     for name in &spec.without {
         command.env_remove(name);
     }
@@ -59,11 +62,19 @@ fn prepare(spec: &Spec, keeper: &UnixStream) -> Result<(), Fault> {
     tie_to(keeper).map_err(stage(Stage::Tie))?;
     set_current_timer_slack(Some(TIMER_SLACK_NS)).map_err(|e| stage(Stage::Tie)(e.into()))?;
     std::env::set_current_dir(&spec.dir).map_err(stage(Stage::Dir))?;
+    for group in &spec.cgroups {
+        let me = std::process::id().to_string();
+        std::fs::write(group.join("cgroup.procs"), me).map_err(stage(Stage::Cgroup))?;
+    }
     if let Some(cores) = &spec.cores {
         sched_setaffinity(None, &cpu_set(cores)).map_err(|e| stage(Stage::Cores)(e.into()))?;
     }
     if let Some(limit) = spec.open_files {
         set_open_files(limit).map_err(stage(Stage::OpenFiles))?;
+    }
+    if let Some(limit) = spec.open_files_at_most {
+        let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+        setrlimit(Resource::Nofile, limit).map_err(|e| stage(Stage::OpenFiles)(e.into()))?;
     }
     Ok(())
 }

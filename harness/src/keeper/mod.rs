@@ -17,6 +17,7 @@ mod clock;
 mod launcher;
 mod process;
 mod protocol;
+mod scratch;
 mod tree;
 
 pub use client::{Heard, KeepError, Kept, Program, Reports, Started};
@@ -24,4 +25,4 @@ pub(crate) use clock::monotonic_ns;
 pub use launcher::main as launch_main;
 pub use process::main;
 pub use protocol::{Exit, Fault, Report, Spec, Stage};
-pub use tree::{Identity, Tree, descendants};
+pub use tree::{Identity, Tree, descendants, kill};

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_su
 
 use super::clock::{monotonic_ns, now};
 use super::protocol::{Exit, Fault, Lines, Order, Report, Spec, Stage, say};
+use super::scratch::Scratch;
 use super::tree::{Identity, descendants, offspring};
 
 /// How long the launcher may take to become the command: a few system calls.
@@ -55,6 +57,9 @@ fn keep(rig: &mut UnixStream) -> Result<(), Fault> {
 }
 
 fn keep_tree(rig: &mut UnixStream, lines: Lines, alarm: Alarm, spec: &Spec) -> Result<(), Fault> {
+    let at = |stage: Stage| move |cause: io::Error| Fault::new(stage, &cause);
+    // Removed when this function ends, and by then the tree has.
+    let _scratch = spec.scratch.as_deref().map(Scratch::make).transpose().map_err(at(Stage::Scratch))?;
     let command = launch(spec)?;
     let start = Identity::of(command).map_or(0, |identity| identity.start);
     let mut keeper = Keeper {
@@ -67,7 +72,8 @@ fn keep_tree(rig: &mut UnixStream, lines: Lines, alarm: Alarm, spec: &Spec) -> R
         asked: BTreeSet::new(),
     };
     keeper.report(&Report::Spawned { pid: command, start });
-    keeper.run().map_err(|cause| Fault::new(Stage::Keep, &cause))
+    keeper.run().map_err(at(Stage::Keep))?;
+    keeper.remove(&spec.cgroups).map_err(at(Stage::Keep))
 }
 
 fn first_line(rig: &mut UnixStream, lines: &mut Lines) -> io::Result<Spec> {
@@ -167,6 +173,19 @@ impl Keeper<'_> {
             self.wait()?;
             self.hear();
         }
+    }
+
+    /// Removes control groups once the rig lets go of them: until then it reads what they have counted.
+    fn remove(&mut self, cgroups: &[PathBuf]) -> io::Result<()> {
+        while !cgroups.is_empty() && !self.rig_is_gone() {
+            self.wait()?;
+            self.hear();
+        }
+        // The rig has removed them itself, unless it was killed.
+        for group in cgroups {
+            drop(std::fs::remove_dir(group));
+        }
+        Ok(())
     }
 
     /// Collects the dead; true once no child is left.

@@ -25,6 +25,12 @@ pub struct Spec {
     pub open_files: Option<u64>,
     /// A folder of the run that goes when the tree has ended, the rig's own death included.
     pub remove: Option<PathBuf>,
+    /// Its limit on open files, soft and hard, so that it cannot raise it; nothing: as the rig itself.
+    pub open_files_at_most: Option<u64>,
+    /// Folders of control groups to enter; the keeper removes them when the rig cannot.
+    pub cgroups: Vec<PathBuf>,
+    /// A folder that the keeper makes, names to it as `TMPDIR`, and removes with all in it once the tree has ended.
+    pub scratch: Option<PathBuf>,
 }
 
 /// What the rig orders after the spec.
@@ -96,6 +102,8 @@ pub struct Fault {
 pub enum Stage {
     /// The keeper making itself ready.
     Keep,
+    /// Making the folder that goes with the tree.
+    Scratch,
     /// Starting the launcher.
     Launch,
     /// Tying the command's life to the keeper's.
@@ -104,6 +112,8 @@ pub enum Stage {
     Dir,
     /// Pinning to the cores.
     Cores,
+    /// Entering the control group.
+    Cgroup,
     /// Setting the limit on open files.
     OpenFiles,
     /// Executing the command.
@@ -121,10 +131,12 @@ impl fmt::Display for Stage {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             Self::Keep => "prepare the keeper",
+            Self::Scratch => "make its temporary folder",
             Self::Launch => "start the launcher",
             Self::Tie => "tie the command to its keeper",
             Self::Dir => "enter the directory",
             Self::Cores => "pin the command to its cores",
+            Self::Cgroup => "enter its control group",
             Self::OpenFiles => "set the limit on open files",
             Self::Exec => "run the command",
         })

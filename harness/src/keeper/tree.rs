@@ -60,6 +60,11 @@ impl Tree {
     }
 }
 
+/// Kills this very process; nothing happens when it has ended.
+pub fn kill(process: Identity) {
+    process.signal(Signal::KILL);
+}
+
 /// Everything alive that descends from `root`, itself left out, nearest first.
 pub fn descendants(root: u32) -> Vec<Identity> {
     let mut by_parent = None;

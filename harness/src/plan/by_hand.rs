@@ -58,6 +58,7 @@ pub(crate) fn scenario(journeys: Vec<Journey>) -> Scenario {
         seed: 7,
         needs: Vec::new(),
         system: system(),
+        services: Vec::new(),
         telegram: Limits::default(),
         crowd: Crowd {
             groups: 3,
@@ -86,6 +87,9 @@ fn system() -> System {
         command: Vec::new(),
         attach: None,
         cores: Cores::Count(1),
+        memory: None,
+        cpu: None,
+        open_files: None,
         env: BTreeMap::new(),
         port: None,
         ready: Ready::Accepts,

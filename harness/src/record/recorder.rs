@@ -99,6 +99,8 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
             Row::Seal(_) => break,
             Row::Header(_)
             | Row::Exemplar(_)
+            | Row::Outbound(_)
+            | Row::Confined(_)
             | Row::Stall(_)
             | Row::Stack(_)
             | Row::Probed(_)

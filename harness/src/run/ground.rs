@@ -14,9 +14,9 @@ use super::{News, Order};
 use crate::drive::Target;
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Service, Template};
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
-use crate::system::{Clock, Launch, port};
+use crate::system::{Clock, Launch, Limits, ServiceLaunch, port};
 use crate::template::{Escape, Values, fill};
 use crate::vitals::Folder;
 
@@ -44,6 +44,8 @@ pub(super) struct Ground {
     pub(super) cores: CoreSets,
     /// Where a system that is started here will listen.
     port: u16,
+    /// Where each service that is started here will listen.
+    service_ports: BTreeMap<String, u16>,
     /// What initData is signed with.
     pub(super) bot_token: &'static str,
     machine: Vec<u32>,
@@ -71,6 +73,8 @@ impl Ground {
             plan: Arc::new(part(whole, places.shard)),
             cores: core_sets(order, &target)?,
             port: target.address.port(),
+            // A system that runs already has its services already.
+            service_ports: if places.attach.is_none() { service_ports(scenario)? } else { BTreeMap::new() },
             target,
             bot_token: BOT_TOKEN,
             machine: order.machine.clone(),
@@ -107,6 +111,9 @@ impl Ground {
             cores: self.cores.clone(),
             open_files: self.open_files,
             remove: heartbeat.map(|folder| folder.root().to_owned()),
+            open_files_at_most: system.open_files,
+            limits: Limits { memory: system.memory, cpu: system.cpu },
+            scratch: None,
             ready: system.ready.clone(),
             stub: telegram.stub().cloned(),
             ready_within: system.ready_within,
@@ -121,19 +128,51 @@ impl Ground {
             ("BOT_TOKEN".to_owned(), self.bot_token.to_owned()),
             ("TELEGRAM_API_ROOT".to_owned(), stub_url.to_owned()),
         ]);
+        env.extend(self.filled(&scenario.system.env, stub_url));
+        env
+    }
+
+    fn filled(&self, templates: &BTreeMap<String, Template>, stub_url: &str) -> BTreeMap<String, String> {
         let values = Values {
             system_port: Some(self.port),
+            service_ports: Some(&self.service_ports),
             stub_url: Some(stub_url),
             bot_token: Some(self.bot_token),
             ..Values::default()
         };
-        for (name, template) in &scenario.system.env {
+        let fill = |template: &Template| {
             let mut value = String::new();
             let filled = fill(template, &values, Escape::None, &mut value);
             assert!(filled.is_ok(), "a checked scenario's environment has only placeholders that have a value there");
-            env.insert(name.clone(), value);
-        }
-        env
+            value
+        };
+        templates.iter().map(|(name, template)| (name.clone(), fill(template))).collect()
+    }
+
+    /// What to start a service with: on the rig's cores, where the system's own figures are not touched by it.
+    pub(super) fn service(&self, scenario: &Scenario, service: &Service, stub_url: &str) -> ServiceLaunch {
+        let port = self.service_ports[&service.name];
+        let mut env = BTreeMap::from([("PORT".to_owned(), port.to_string())]);
+        env.extend(self.filled(&service.env, stub_url));
+        let launch = Launch {
+            program: Program::default(),
+            dir: scenario.system.dir.clone(),
+            command: service.start.clone(),
+            env,
+            port,
+            cores: CoreSets { system: self.cores.rig.clone(), rig: self.cores.rig.clone(), note: None },
+            open_files: self.open_files,
+            remove: None,
+            open_files_at_most: None,
+            limits: Limits::default(),
+            // The port tells it from the other services of this rig, and the process from other rigs.
+            scratch: Some(std::env::temp_dir().join(format!("floodrig-{}-{port}", std::process::id()))),
+            stub: None,
+            ready: service.ready.clone(),
+            ready_within: service.ready_within,
+            stop_within: service.stop_within,
+        };
+        ServiceLaunch { name: service.name.clone(), launch, stop: service.stop.clone() }
     }
 
     /// The cores as the system's threads really have them.
@@ -156,6 +195,21 @@ impl Ground {
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }
+}
+
+/// The ports asked for, if nobody listens there, and free ones, no two the same.
+fn service_ports(scenario: &Scenario) -> Result<BTreeMap<String, u16>, RunError> {
+    let mut ports = BTreeMap::new();
+    for service in &scenario.services {
+        let mut port = port::choose(service.port);
+        // The kernel may offer a free port twice, since nobody listens on it yet.
+        while service.port.is_none() && port.as_ref().is_ok_and(|port| ports.values().any(|taken| taken == port)) {
+            port = port::choose(None);
+        }
+        let named = |cause: port::PortError| RunError::Service(format!("the service `{}`: {cause}", service.name));
+        ports.insert(service.name.clone(), port.map_err(named)?);
+    }
+    Ok(ports)
 }
 
 impl Ground {

@@ -1,11 +1,12 @@
 //! The load: everything that watches is started, the plan is driven, deliveries settle, everything is joined.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal};
+use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal, Towards};
 
 use floodrig_stub::{Sighting, Stub};
 
@@ -16,7 +17,7 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer, bot, header};
+use super::{Live, News, Rig, Side, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -34,12 +35,13 @@ const SIGHTINGS: usize = 1024;
 pub(super) fn load(
     rig: &Rig<'_>,
     mut header: Header,
-    (telegram, system, before): (&Telegram, &UnderTest, &Visits),
+    (telegram, before): (&Telegram, &Visits),
+    side: &Side<'_>,
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<Seal, Trouble> {
-    let ground = rig.ground;
+    let (ground, system) = (rig.ground, side.system);
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
-    let observer = observe(rig, telegram, system);
+    let observer = observe(rig, telegram, side);
     observer.describe(&mut header.observations);
     header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
     let load_from = ground.start_at.unwrap_or_else(|| ground.clock.now() + LEAD);
@@ -67,7 +69,10 @@ pub(super) fn load(
     let rested = if settled { rest(rig, telegram, system, before, &mut *tell)? } else { Rested::CutShort };
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
-    rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
+    rig.write(Row::Probed(Probed {
+        longest_delay_us: observed.longest_delay.map(micros),
+        pss_bytes: observed.pss_bytes,
+    }));
     let seal = seal(&driven, watched, &observed);
     Ok(Seal { partial: seal.partial || rested == Rested::CutShort, ..seal })
 }
@@ -93,27 +98,36 @@ fn note_capped(rig: &Rig<'_>, driven: &Driven) {
 /// A bot that only asks for its updates is not probed.
 fn listens(ready: &Ready) -> Result<(), String> {
     match ready {
-        Ready::Accepts | Ready::Path(_) => Ok(()),
+        Ready::Accepts | Ready::Path(_) | Ready::Command(_) => Ok(()),
         Ready::Bot => Err("the system is ready once its bot asks for updates, and need not listen anywhere".to_owned()),
     }
 }
 
+/// What listens on a port that the system may connect to.
+fn neighbours(telegram: &Telegram, side: &Side<'_>) -> BTreeMap<u16, String> {
+    let services = side.services.iter().map(|service| (service.port(), service.name.clone()));
+    services.chain(telegram.stub().map(|stub| (stub.port(), Towards::STUB.to_owned()))).collect()
+}
+
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
-fn observe(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Observer {
+fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
     let ground = rig.ground;
     let here = if rig.order.places.observes() { Ok(()) } else { Err("the first shard observes".to_owned()) };
     let subject = Subject {
-        tree: here.clone().and_then(|()| system.tree()),
+        tree: here.clone().and_then(|()| side.system.tree()),
+        command: side.system.command(),
         address: here.and_then(|()| listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
         path: match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
-            Ready::Accepts => "/".to_owned(),
+            Ready::Accepts | Ready::Command(_) => "/".to_owned(),
             Ready::Bot => String::new(),
         },
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(),
         heartbeat: rig.heartbeat.clone(),
+        neighbours: neighbours(telegram, side),
+        services: side.services.iter().map(|service| (service.name.clone(), service.root())).collect(),
     };
     Observer::start(subject, ground.epoch, rig.rows.clone())
 }

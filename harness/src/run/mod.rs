@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::{fs, io};
 
-use floodrig_reports::recording::{Calibration, FILE_NAME, Header, Row, Seal};
+use floodrig_reports::recording::{Calibration, FILE_NAME, Header, Observations, Row, Seal};
 
 pub use bot::is_spoken_to;
 pub use news::{Live, News, Speedometer};
@@ -35,7 +35,7 @@ use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder};
 use crate::scenario::{Heartbeat, Ready};
 use crate::stop::Stop;
-use crate::system::{StartError, System, Watch};
+use crate::system::{Service, ServiceError, StartError, System, Watch};
 use crate::vitals::Folder;
 
 /// Runs a scenario and leaves its recording. An error means that nothing was recorded.
@@ -79,6 +79,20 @@ fn heartbeat(order: &Order) -> Result<Arc<Folder>, String> {
     }
 }
 
+/// Limits that are in force or could not be had are worth a line; none at all is not.
+fn tell_limits(observations: &Observations, tell: &mut dyn FnMut(News<'_>)) {
+    let said = &observations.cgroup;
+    if !said.contains("no limit") {
+        tell(News::Fact(&format!("limits: {said}")));
+    }
+}
+
+/// What runs on the other side.
+struct Side<'a> {
+    system: &'a UnderTest,
+    services: &'a [Service],
+}
+
 /// One run in the making.
 struct Rig<'a> {
     order: &'a Order,
@@ -95,13 +109,42 @@ impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let telegram = Telegram::start(self.order, self.ground.clock, tell)?;
         let header = self.header(&telegram);
+        let services = self.start_services(&telegram, tell);
+        let services = services.inspect_err(|_| self.without_load(header.clone(), &telegram))?;
         let system = self.bring_up(&header, &telegram, tell)?;
-        let loaded = self.check_and_load(header, &telegram, &system, tell);
+        let loaded = self.check_and_load(header, &telegram, &Side { system: &system, services: &services }, tell);
         tell(News::Waiting("stopping the system"));
         let last = system.end(self.order.scenario.system.stop_within, self.ground.clock.now());
         let dropped = last.events_dropped;
         self.end(last);
+        // The system may still write to them while it stops.
+        services.into_iter().rev().for_each(Service::stop);
         loaded.map(|seal| Seal { dropped: seal.dropped + dropped, ..seal })
+    }
+
+    /// In the order of the scenario, each once the one before is ready; beside a system that was not started here, none.
+    fn start_services(
+        &self,
+        telegram: &Telegram,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<Vec<Service>, ServiceError> {
+        let mut services = Vec::new();
+        if self.order.places.attach.is_some() {
+            return Ok(services);
+        }
+        for service in &self.order.scenario.services {
+            let order = self.ground.service(&self.order.scenario, service, &telegram.url().unwrap_or_default());
+            let mut waits = |text: &str| tell(News::Waiting(&format!("{}: waiting for {text}", service.name)));
+            let started = Service::start(order, self.watch(), &self.stop.flag(), &mut waits)?;
+            tell(News::Fact(&format!("service `{}` up on port {}", started.name, started.port())));
+            services.push(started);
+        }
+        Ok(services)
+    }
+
+    fn watch(&self) -> Watch {
+        let in_flight = self.progress.in_flight_count();
+        Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None }
     }
 
     fn bring_up(
@@ -112,7 +155,10 @@ impl Rig<'_> {
     ) -> Result<UnderTest, Trouble> {
         let Some(running) = &self.order.places.attach else {
             let started = self.start_system(telegram, tell);
-            return started.map(UnderTest::Started).map_err(|cause| self.not_started(header, telegram, cause));
+            return started
+                .map(Box::new)
+                .map(UnderTest::Started)
+                .map_err(|cause| self.not_started(header, telegram, cause));
         };
         tell(News::Waiting(&format!("waiting for the system at {}", running.target.host)));
         let advice = self.ground.advice(telegram.url().as_deref());
@@ -124,14 +170,12 @@ impl Rig<'_> {
 
     fn start_system(&self, telegram: &Telegram, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
         let launch = self.ground.launch(&self.order.scenario, telegram, self.heartbeat.as_deref().ok());
-        let in_flight = self.progress.in_flight_count();
-        let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
+        let system = System::start(&launch, self.watch(), &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
         let up = match self.order.scenario.system.ready {
             Ready::Bot => "bot up and asking for updates".to_owned(),
-            Ready::Accepts | Ready::Path(_) => format!("system up on port {}", launch.port),
+            Ready::Accepts | Ready::Path(_) | Ready::Command(_) => format!("system up on port {}", launch.port),
         };
         tell(News::Fact(&format!("{up} after {after:.1?}, pid {}", system.pid())));
         Ok(system)
@@ -144,6 +188,7 @@ impl Rig<'_> {
             self.end(Last {
                 ending: Some(not_ready.ending.clone()),
                 logs: Some(not_ready.logs.clone()),
+                confined: None,
                 events_dropped: 0,
             });
         }
@@ -154,15 +199,18 @@ impl Rig<'_> {
         &self,
         mut header: Header,
         telegram: &Telegram,
-        system: &UnderTest,
+        side: &Side<'_>,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<Seal, Trouble> {
+        let system = side.system;
         header.ready_after_ms = system.ready_after().map(|after| after.as_millis() as u64);
+        header.observations.cgroup = system.confinement();
+        tell_limits(&header.observations, tell);
         header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
         let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(bot::passed(&self.order.scenario)));
-        load::load(self, header, (telegram, system, &before), tell)
+        load::load(self, header, (telegram, &before), side, tell)
     }
 
     /// A load that is to begin at an instant that has passed would begin with a heap of acts that nobody planned.
@@ -186,8 +234,8 @@ impl Rig<'_> {
     }
 
     fn end(&self, last: Last) {
-        let rows = last.logs.map(Row::Logs).into_iter().chain(last.ending.map(Row::Ending));
-        rows.for_each(|row| self.write(row));
+        let rows = last.confined.map(Row::Confined).into_iter().chain(last.logs.map(Row::Logs));
+        rows.chain(last.ending.map(Row::Ending)).for_each(|row| self.write(row));
     }
 
     /// Waits for room: nothing is being measured here. A writer that is gone tells its own error at the end.

@@ -9,9 +9,9 @@ use crate::drive::DriveError;
 use crate::init_data::CannotSign;
 use crate::keeper::KeepError;
 use crate::record::RecordError;
-use crate::system::StartError;
 use crate::system::cores::CoreError;
 use crate::system::port::PortError;
+use crate::system::{ServiceError, StartError};
 
 /// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,9 @@ pub enum RunError {
         /// What is wrong.
         says: String,
     },
+    /// A service of the scenario cannot be had.
+    #[error("{0}")]
+    Service(String),
     /// The rig itself failed.
     #[error("{0}")]
     Failed(String),
@@ -52,7 +55,7 @@ impl RunError {
     pub fn of_build(cause: KeepError) -> Self {
         match Self::from(cause) {
             Self::Impossible { says, .. } => Self::Impossible { key: "build", says },
-            failed @ Self::Failed(_) => failed,
+            other @ (Self::Service(_) | Self::Failed(_)) => other,
         }
     }
 
@@ -106,6 +109,20 @@ impl From<StartError> for Trouble {
             StartError::Port(cause) => Self::Impossible(cause.into()),
             StartError::Keep(cause) => Self::Impossible(cause.into()),
             StartError::NotReady(why) => Self::NotReady(why.to_string()),
+            StartError::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<ServiceError> for Trouble {
+    fn from(error: ServiceError) -> Self {
+        let says = error.to_string();
+        match error.cause {
+            StartError::Port(_) | StartError::Keep(KeepError::Command { .. }) => {
+                Self::Impossible(RunError::Service(says))
+            }
+            StartError::Keep(KeepError::Keeper { .. }) => Self::Failed(says),
+            StartError::NotReady(_) => Self::NotReady(says),
             StartError::Interrupted => Self::Interrupted,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use floodrig_reports::recording::{Ending, Logs};
+use floodrig_reports::recording::{Confined, Ending, Logs};
 
 use super::telegram::Telegram;
 use super::trouble::Trouble;
@@ -14,7 +14,7 @@ use crate::system::{Attached, NotThere, Sought, Stopped, System};
 /// The system under test.
 pub(super) enum UnderTest {
     /// Started by this rig.
-    Started(System),
+    Started(Box<System>),
     /// Found running.
     Attached(Attached),
 }
@@ -25,6 +25,8 @@ pub(super) struct Last {
     pub(super) ending: Option<Ending>,
     /// What it logged; nothing: its output is not the rig's to read.
     pub(super) logs: Option<Logs>,
+    /// What its control group counted; nothing: it has none.
+    pub(super) confined: Option<Confined>,
     /// Events that were dropped because the recorder had no room.
     pub(super) events_dropped: u64,
 }
@@ -63,6 +65,22 @@ impl UnderTest {
         }
     }
 
+    /// The process of its command; nothing: the rig has not started it.
+    pub(super) fn command(&self) -> Option<u32> {
+        match self {
+            Self::Started(system) => Some(system.pid()),
+            Self::Attached(_) => None,
+        }
+    }
+
+    /// What holds it to its limits: `active: ..` or `inactive: ..`.
+    pub(super) fn confinement(&self) -> String {
+        match self {
+            Self::Started(system) => system.confinement(),
+            Self::Attached(_) => "inactive: the system was not started here, and no limit is set from here".to_owned(),
+        }
+    }
+
     /// Whether it has ended, by itself or by order.
     pub(super) fn is_gone(&self) -> bool {
         match self {
@@ -91,10 +109,12 @@ impl UnderTest {
     pub(super) fn end(self, within: Duration, now: Duration) -> Last {
         match self {
             Self::Started(system) => {
-                let Stopped { ending, logs, events_dropped } = system.stop(within);
-                Last { ending: Some(ending), logs: Some(logs), events_dropped }
+                let Stopped { ending, logs, confined, events_dropped } = system.stop(within);
+                Last { ending: Some(ending), logs: Some(logs), confined, events_dropped }
             }
-            Self::Attached(attached) => Last { ending: attached.ending(now), logs: None, events_dropped: 0 },
+            Self::Attached(attached) => {
+                Last { ending: attached.ending(now), logs: None, confined: None, events_dropped: 0 }
+            }
         }
     }
 }

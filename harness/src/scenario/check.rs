@@ -17,8 +17,8 @@ use super::file::{CrowdTable, ExpectTable, File};
 use super::spot::Spot;
 use super::template::{Place, Template};
 use super::{
-    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, arrive, event, journey, lists, step, system,
-    words,
+    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, arrive, event, journey, lists, service, step,
+    system, words,
 };
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
@@ -39,7 +39,10 @@ pub(super) fn scenario(
     let top = |name: &str| Spot::top(table, name);
     complaints.extend(bad_name_at(&file.name, &top("name")));
     let waits_by_default = file.system.ready.is_none();
-    let mut system = system::checked(file.system, &top("system"), &source.path, &mut complaints);
+    let placeholders = service::placeholders(&file.service);
+    let mut system = system::checked(file.system, &placeholders, &top("system"), &source.path, &mut complaints);
+    service::beside(system.attach.as_ref(), &file.service, &top("service"), &mut complaints);
+    let services = service::checked(file.service, &placeholders, &top("service"), &mut complaints);
     let crowd = crowd(&file.crowd, &source.path, &top("crowd"), &mut complaints);
     let lists = lists::checked(file.words, &source.path, &top("words"), &mut complaints);
     let world = journey::World { scenario: &source.path, arrive: crowd.arrive.as_ref(), lists: &lists };
@@ -56,6 +59,7 @@ pub(super) fn scenario(
     event::budgets(&file.budgets, (&events, crowd.idle), &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
     units(&top("budgets").key("recovery").key("memory"), &mut complaints);
+    units(&top("system").key("memory"), &mut complaints);
     for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
         units(&top("telegram").key(rate), &mut complaints);
     }
@@ -66,6 +70,7 @@ pub(super) fn scenario(
         seed: file.seed,
         needs: file.needs,
         system,
+        services,
         telegram: file.telegram,
         crowd,
         journeys,

@@ -43,6 +43,9 @@ pub(super) struct File {
     pub(super) needs: Vec<String>,
     /// The system under test.
     pub(super) system: SystemTable,
+    /// What runs beside the system, such as a database: started before it, ended after it.
+    #[serde(default)]
+    pub(super) service: Vec<ServiceTable>,
     /// The ceilings of Telegram.
     #[serde(default)]
     pub(super) telegram: Limits,
@@ -88,8 +91,15 @@ pub(super) struct SystemTable {
     /// How many cores it gets, or which ones; the rig keeps off them.
     #[serde(default = "one_core")]
     pub(super) cores: NumberOrList,
-    /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}` and
-    /// `{bot.token}` stand for what the rig chose.
+    /// As much memory as it may use, all its processes together, as on a small server: `"512MiB"`.
+    #[schemars(with = "Option<String>")]
+    pub(super) memory: Option<bytesize::ByteSize>,
+    /// How many cores' worth of CPU time it may use, such as 1.5.
+    pub(super) cpu: Option<f64>,
+    /// How many open files it may have; by default as many as the rig was started with.
+    pub(super) open_files: Option<u64>,
+    /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}`,
+    /// `{bot.token}` and `{service.NAME.port}` stand for what the rig chose.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
@@ -108,6 +118,45 @@ pub(super) struct SystemTable {
     #[serde(default = "ten_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) stop_within: Duration,
+}
+
+/// Something that runs beside the system, on the rig's cores, such as a database.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Service")]
+pub(super) struct ServiceTable {
+    /// Its name, which `{service.NAME.port}` names it by.
+    pub(super) name: String,
+    /// The command that starts it, and its arguments; it runs where the system does, for as long as it does.
+    pub(super) start: Vec<String>,
+    /// A command that asks it to stop, before SIGTERM does.
+    pub(super) stop: Option<Vec<String>>,
+    /// What says that it is ready; by default it is ready once it accepts a connection.
+    pub(super) ready: Option<ReadyTable>,
+    /// Its environment beyond `PORT` and a `TMPDIR` that is removed with it; placeholders as in the system's.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// The port it listens on; by default a free one.
+    pub(super) port: Option<u16>,
+    /// How long it may take to become ready.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    #[serde(default = "ten_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) stop_within: Duration,
+}
+
+/// What says that a service is ready.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "a sign of readiness")]
+#[schemars(rename = "Ready")]
+pub(super) enum ReadyTable {
+    /// A path that is answered 2xx.
+    Path(String),
+    /// A command that exits with 0, in the service's own environment.
+    Command(Vec<String>),
 }
 
 /// Groups and players.

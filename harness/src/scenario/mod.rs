@@ -33,6 +33,7 @@ mod number_or_list;
 mod quick;
 mod replay;
 mod schema;
+mod service;
 mod shape;
 mod source;
 mod spot;
@@ -113,6 +114,8 @@ pub struct Scenario {
     pub needs: Vec<String>,
     /// The system under test.
     pub system: System,
+    /// What runs beside it.
+    pub services: Vec<Service>,
     /// The ceilings.
     pub telegram: Limits,
     /// Groups and players.
@@ -165,6 +168,12 @@ pub struct System {
     pub attach: Option<Attach>,
     /// Which cores it gets.
     pub cores: Cores,
+    /// As many bytes of memory as its whole tree may use.
+    pub memory: Option<u64>,
+    /// How many cores' worth of CPU time it may use.
+    pub cpu: Option<f64>,
+    /// How many open files it may have.
+    pub open_files: Option<u64>,
     /// Its environment beyond the rig's own: names and templated values.
     pub env: BTreeMap<String, Template>,
     /// The port it listens on; nothing: a free one.
@@ -173,6 +182,27 @@ pub struct System {
     pub ready: Ready,
     /// Whether its own loop tells of its stalls.
     pub heartbeat: Heartbeat,
+    /// How long it may take to become ready.
+    pub ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    pub stop_within: Duration,
+}
+
+/// Something that runs beside the system, such as a database.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// The command that starts it.
+    pub start: Vec<String>,
+    /// A command that asks it to stop.
+    pub stop: Option<Vec<String>>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// Its environment beyond the rig's own.
+    pub env: BTreeMap<String, Template>,
+    /// The port it listens on; nothing: a free one.
+    pub port: Option<u16>,
     /// How long it may take to become ready.
     pub ready_within: Duration,
     /// How long it may take to stop after SIGTERM.
@@ -197,13 +227,15 @@ pub enum Cores {
     List(Vec<u32>),
 }
 
-/// When the system counts as ready.
+/// When a system or a service counts as ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ready {
     /// It accepts a connection.
     Accepts,
     /// A GET of this path is answered 2xx.
     Path(String),
+    /// This command, in the same environment, exits with 0.
+    Command(Vec<String>),
     /// The bot asks for its updates, by `getUpdates` or `setWebhook`. It need not listen anywhere.
     Bot,
 }

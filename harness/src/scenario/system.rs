@@ -3,14 +3,24 @@
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
 
+use toml::de::DeValue;
+
 use super::check::{bounded, positive};
 use super::complaint::Complaint;
 use super::file::SystemTable;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Attach, Cores, Ready, System, step};
+use super::{Attach, Cores, Ready, System, step, words};
 use crate::url::Url;
+
+/// Less than a shell needs to start another program.
+const LEAST_MEMORY: u64 = 4 << 20;
+/// The kernel's least quota is 1 ms in a period of 100 (`cpu.cfs_quota_us`); the most is more than any machine has.
+const LEAST_CPU: f64 = 0.01;
+const MOST_CPU: f64 = 4096.0;
+/// Three for standard streams, some for libraries while the program is loaded, and one to listen.
+const LEAST_FILES: u64 = 16;
 
 /// What says that a folder is where a program is built and run from.
 const MANIFESTS: [&str; 12] = [
@@ -32,7 +42,13 @@ const MANIFESTS: [&str; 12] = [
 const BOT: &str = "bot";
 
 /// Checks the `[system]` of the scenario at this path.
-pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, complaints: &mut Vec<Complaint>) -> System {
+pub(super) fn checked(
+    file: SystemTable,
+    placeholders: &[String],
+    spot: &Spot<'_>,
+    scenario: &Path,
+    complaints: &mut Vec<Complaint>,
+) -> System {
     let attach = attach(&file, spot, complaints);
     if let Some(words) = &file.command {
         command(words, &spot.key("command"), complaints);
@@ -46,6 +62,7 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
     if let Some(path) = file.ready.as_deref().filter(|ready| *ready != BOT) {
         step::path_stands(path, &spot.key("ready"), complaints);
     }
+    limits(&file, spot, complaints);
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
     System {
@@ -54,7 +71,10 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
         command: file.command.unwrap_or_default(),
         attach,
         cores: cores(file.cores, &spot.key("cores"), complaints),
-        env: environment(&file.env, &spot.key("env"), complaints),
+        memory: file.memory.map(|bytes| bytes.as_u64()),
+        cpu: file.cpu,
+        open_files: file.open_files,
+        env: environment(&file.env, placeholders, &spot.key("env"), complaints),
         port: file.port,
         ready: file.ready.map_or(Ready::Accepts, ready),
         heartbeat: file.heartbeat,
@@ -83,6 +103,10 @@ fn attach(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) 
             format!("keep one of them; without `url` the rig starts the system, and `{key}` counts"),
         ));
     }
+    for (key, at) in spot.entries().iter().filter(|(key, _)| ["memory", "cpu", "open_files"].contains(key)) {
+        let says = format!("both `{key}` and `url`: a system that runs already cannot be held to a limit");
+        complaints.push(at.complain_of_key(says, "leave the limit out, and set it where the system is started"));
+    }
     let at = spot.key("url");
     match Url::parse(url) {
         Err(says) => complaints.push(at.complain(says, "write it as in \"http://127.0.0.1:8080\"")),
@@ -101,7 +125,7 @@ fn ready(word: String) -> Ready {
     if word == BOT { Ready::Bot } else { Ready::Path(word) }
 }
 
-fn command(words: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+pub(super) fn command(words: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if words.first().is_none_or(|program| program.trim().is_empty()) {
         let help = "name a program and its arguments, such as [\"npm\", \"start\"]";
         complaints.push(spot.complain("there is nothing to run", help));
@@ -110,10 +134,25 @@ fn command(words: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
         if word.contains('\0') {
             complaints.push(spot.item(index).complain("a zero byte", "no command line can hold one"));
         }
-        if ["{system.port}", "{stub.url}", "{bot.token}"].iter().any(|slot| word.contains(slot)) {
+        if ["{system.port}", "{stub.url}", "{bot.token}", "{service."].iter().any(|slot| word.contains(slot)) {
             let help = "put it in `env`, where placeholders are filled, or read the variable PORT";
             complaints.push(spot.item(index).complain("a command has no placeholders", help));
         }
+    }
+}
+
+fn limits(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    // One without a unit is complained of as such.
+    let has_unit = matches!(spot.key("memory").value(), Some(DeValue::String(text)) if !words::is_number(text));
+    if has_unit && file.memory.is_some_and(|bytes| bytes.as_u64() < LEAST_MEMORY) {
+        complaints.push(spot.key("memory").complain("nothing runs in so little memory", "give it at least \"4MiB\""));
+    }
+    if file.cpu.is_some_and(|cpu| !(LEAST_CPU..=MOST_CPU).contains(&cpu)) {
+        complaints
+            .push(spot.key("cpu").complain("no such share of CPU time", "write cores, from 0.01 on, such as 1.5"));
+    }
+    if file.open_files.is_some_and(|count| count < LEAST_FILES) {
+        complaints.push(spot.key("open_files").complain("it could not even start", "allow at least 16"));
     }
 }
 
@@ -139,8 +178,9 @@ fn cores(file: NumberOrList, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -
     }
 }
 
-fn environment(
+pub(super) fn environment(
     file: &BTreeMap<String, String>,
+    placeholders: &[String],
     spot: &Spot<'_>,
     complaints: &mut Vec<Complaint>,
 ) -> BTreeMap<String, Template> {
@@ -153,7 +193,7 @@ fn environment(
         if value.contains('\0') {
             complaints.push(at.complain("a zero byte", "no environment can hold one"));
         }
-        environment.insert(name.clone(), Template::parse(value, &at, Place::Environment, complaints));
+        environment.insert(name.clone(), Template::parse(value, &at, Place::Environment(placeholders), complaints));
     }
     environment
 }

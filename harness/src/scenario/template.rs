@@ -38,6 +38,8 @@ pub enum Slot {
     SystemPort,
     /// `{stub.url}`: in the system's environment only.
     StubUrl,
+    /// `{service.NAME.port}`: in an environment only.
+    ServicePort(String),
     /// `{bot.token}`
     BotToken,
     /// `{player.id}`: the Telegram user id.
@@ -83,8 +85,8 @@ pub enum Pool {
 /// Where a template stands, which decides the placeholders it may hold.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place<'c> {
-    /// The system's environment.
-    Environment,
+    /// The environment of the system or of a service, with the placeholders of the services.
+    Environment(&'c [String]),
     /// The `start_param` of a player's link.
     StartParam,
     /// An act of a journey.
@@ -120,7 +122,7 @@ const ACT: [(&str, Slot); 8] = [
 impl Place<'_> {
     fn slots(&self) -> &'static [(&'static str, Slot)] {
         match self {
-            Self::Environment => &ENVIRONMENT,
+            Self::Environment(_) => &ENVIRONMENT,
             Self::StartParam => &START_PARAM,
             Self::Act(_) => &ACT,
         }
@@ -128,15 +130,22 @@ impl Place<'_> {
 
     fn captured(&self) -> impl Iterator<Item = &str> {
         let names = match self {
-            Self::Environment | Self::StartParam => None,
+            Self::Environment(_) | Self::StartParam => None,
             Self::Act(captures) => Some(captures.so_far.iter().map(String::as_str)),
         };
         names.into_iter().flatten()
     }
 
+    fn services(&self) -> &[String] {
+        match self {
+            Self::Environment(services) => services,
+            Self::StartParam | Self::Act(_) => &[],
+        }
+    }
+
     fn is_captured_later(&self, name: &str) -> bool {
         match self {
-            Self::Environment | Self::StartParam => false,
+            Self::Environment(_) | Self::StartParam => false,
             Self::Act(captures) => captures.ever.contains(name),
         }
     }
@@ -158,7 +167,7 @@ impl Place<'_> {
     /// What is drawn by a name of the scenario's own.
     fn lists(&self) -> impl Iterator<Item = String> {
         let lists = match self {
-            Self::Environment | Self::StartParam => None,
+            Self::Environment(_) | Self::StartParam => None,
             Self::Act(captures) => Some(captures.lists.keys().filter(|name| *name != "word")),
         };
         lists.into_iter().flatten().map(|name| format!("word.{name}"))
@@ -169,6 +178,9 @@ impl Place<'_> {
             return Some(drawn);
         }
         let known = self.slots().iter().find(|(known, _)| *known == name).map(|(_, slot)| slot.clone());
+        let service = self.services().iter().find(|known| *known == name);
+        let service = service.and_then(|known| known.strip_prefix("service.")?.strip_suffix(".port"));
+        let known = known.or_else(|| service.map(|service| Slot::ServicePort(service.to_owned())));
         known.or_else(|| self.captured().find(|known| *known == name).map(|name| Slot::Captured(name.to_owned())))
     }
 }
@@ -278,7 +290,8 @@ fn resolve(name: &str, place: Place<'_>) -> Result<Slot, Flaw> {
         let help = "write `{random.1..100}` for a number, or `{random.text.12}` for letters and digits, 255 at most";
         return Err((format!("`{{{name}}}` draws nothing"), help.to_owned()));
     }
-    let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured()).map(str::to_owned);
+    let names = place.slots().iter().map(|(known, _)| *known).chain(place.captured());
+    let names = names.chain(place.services().iter().map(String::as_str)).map(str::to_owned);
     let known: Vec<String> = names.chain(place.lists()).map(|known| format!("{{{known}}}")).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let name = format!("{{{name}}}");

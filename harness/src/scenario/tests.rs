@@ -277,6 +277,23 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
 }
 
+#[test]
+fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness() {
+    let written = "name = 's'\nsystem.command = ['run']\nsystem.env = { URL = 'pg://x:{service.db.port}/y' }\n\
+                system.memory = '512MiB'\nsystem.cpu = 1.5\nsystem.open_files = 256\n\
+                crowd = { groups = 1, players_per_group = 1 }\n\
+                [[service]]\nname = 'db'\nstart = ['pg']\nready.command = ['pg', 'ready']\n\
+                [[service]]\nname = 'web'\nstart = ['web']\nstop = ['web', 'stop']\nready.path = '/'\n\
+                [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{ act = 'a', get = '/' }]\n";
+    let Scenario { system, services, .. } = parse(Path::new("s.toml"), written, None).unwrap();
+    let expected = [text("pg://x:"), Piece::Slot(Slot::ServicePort("db".to_owned())), text("/y")];
+    assert_eq!(system.env["URL"].pieces, expected);
+    assert_eq!((system.memory, system.cpu, system.open_files), (Some(512 << 20), Some(1.5), Some(256)));
+    assert_eq!(services[0].ready, Ready::Command(vec!["pg".to_owned(), "ready".to_owned()]));
+    assert_eq!(services[1].ready, Ready::Path("/".to_owned()));
+    assert_eq!((services[0].stop.as_deref(), services[1].stop.as_ref().map(Vec::len)), (None, Some(2)));
+}
+
 fn with_system(system: &str) -> Result<System, Vec<String>> {
     let text = format!(
         "name = 's'\ncrowd = {{ groups = 1, players_per_group = 1 }}\n[[journey]]\nname = 'j'\n\
@@ -308,5 +325,10 @@ fn a_system_is_either_started_or_found_running() {
         ["'http://127.0.0.1:1/app': a system is a host and a port"]
     );
     assert_eq!(complaints("url = 'localhost:1'").len(), 1);
+    let held = complaints("url = 'http://127.0.0.1:1'\nmemory = '1GiB'\ncpu = 1.5\nopen_files = 64");
+    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already cannot be held to a limit");
+    assert_eq!(held, [says("memory"), says("cpu"), says("open_files")]);
+    let served = complaints("url = 'http://127.0.0.1:1'\n[[service]]\nname = 'db'\nstart = ['pg']");
+    assert_eq!(served, ["service: a service beside a system that runs already: it would not be used"]);
     assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
 }

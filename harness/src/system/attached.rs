@@ -76,7 +76,7 @@ impl Attached {
         loop {
             let left = until.saturating_sub(clock.now());
             let attendance = stub.map(Stub::attendance).unwrap_or_default();
-            match ready::look(address, ready, attendance, left) {
+            match ready::look_at(address, ready, attendance, left) {
                 Glimpse::Ready => return Ok(Self { address, process }),
                 Glimpse::NotYet(waited_for) if left.is_zero() => return Err(NotThere::Silent { waited_for, within }),
                 Glimpse::NotYet(_) => {}

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use floodrig_stub::Stub;
 
+use super::cgroup::Limits;
 use super::cores::CoreSets;
 use crate::keeper::{Program, Spec};
 use crate::scenario::Ready;
@@ -31,6 +32,12 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// A folder that goes with it, however it ends.
     pub remove: Option<PathBuf>,
+    /// Its limit on open files, soft and hard, when it is to have one of its own.
+    pub open_files_at_most: Option<u64>,
+    /// Its limits of memory and CPU.
+    pub limits: Limits,
+    /// A folder that is made for it, named to it as `TMPDIR`, and removed once all of it has ended.
+    pub scratch: Option<PathBuf>,
     /// When it counts as ready.
     pub ready: Ready,
     /// Where a bot is seen to come.
@@ -48,6 +55,11 @@ impl Launch {
     }
 }
 
+/// What the keeper is told of a command that is run once, in the environment of what was started.
+pub(super) fn errand(launch: &Launch, command: &[String]) -> Spec {
+    Spec { command: command.to_vec(), remove: None, scratch: None, ..spec(launch) }
+}
+
 /// What the keeper is told.
 pub(super) fn spec(launch: &Launch) -> Spec {
     let mut env = launch.env.clone();
@@ -61,5 +73,8 @@ pub(super) fn spec(launch: &Launch) -> Spec {
         cores: Some(launch.cores.system.clone()),
         open_files: launch.open_files,
         remove: launch.remove.clone(),
+        open_files_at_most: launch.open_files_at_most,
+        cgroups: Vec::new(),
+        scratch: launch.scratch.clone(),
     }
 }

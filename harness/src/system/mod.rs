@@ -8,6 +8,8 @@
 
 mod attached;
 mod build;
+mod cap;
+mod cgroup;
 mod clock;
 pub mod cores;
 mod death;
@@ -19,16 +21,19 @@ mod oom;
 pub mod port;
 mod ready;
 mod running;
+mod service;
 mod signal;
 mod unready;
 mod watcher;
 
 pub use attached::{Attached, NotThere, Sought};
 pub use build::{Build, BuildError, build};
+pub use cgroup::{Confinement, Limits};
 pub use clock::Clock;
 pub use death::{Cause, Death};
 pub use handles::raise_open_files;
 pub use launch::Launch;
 pub use running::{Stopped, System};
+pub use service::{Service, ServiceError, ServiceLaunch};
 pub use unready::{NotReady, StartError, Unready};
 pub use watcher::Watch;

@@ -7,6 +7,9 @@ use std::time::Duration;
 use floodrig_stub::Attendance;
 
 use super::clock::now;
+use super::death::Cause;
+use super::launch::{Launch, errand};
+use crate::keeper::{Exit, Heard, KeepError, Kept, Report};
 use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
@@ -24,11 +27,21 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
+pub(super) fn look(launch: &Launch, within: Duration) -> Glimpse {
+    let (target, ready) = (launch.address(), &launch.ready);
+    if let Ready::Command(command) = ready {
+        return succeeds(launch, command, within.min(LOOK_WITHIN));
+    }
+    let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
+    look_at(target, ready, attendance, within)
+}
+
+/// Looks once at one that somebody else may have started; a command of readiness is its starter's to run.
+pub(super) fn look_at(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
     let wanted = wanted(target, ready);
     let seen = match ready {
-        Ready::Accepts => connect(target, within).map(|_| 200),
+        Ready::Accepts | Ready::Command(_) => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
         Ready::Bot => return asked(&wanted, attendance),
     };
@@ -52,8 +65,41 @@ fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
 pub(super) fn wanted(target: SocketAddr, ready: &Ready) -> String {
     match ready {
         Ready::Accepts => format!("a connection to {target}"),
+        Ready::Command(command) => format!("`{}` to exit with 0", command.join(" ")),
         Ready::Path(path) => format!("a 2xx answer to GET {path} on {target}"),
         Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
+    }
+}
+
+fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
+    match run_once(launch, command, within) {
+        Ok(Some(Exit::Code(0))) => Glimpse::Ready,
+        Ok(how) => {
+            let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause::Ended(how).to_string());
+            Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.address(), &launch.ready)))
+        }
+        Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.address(), &launch.ready))),
+    }
+}
+
+/// Runs a command to its end, for no longer than `within`, under a keeper of its own; nothing: it took too long.
+pub(super) fn run_once(launch: &Launch, command: &[String], within: Duration) -> Result<Option<Exit>, KeepError> {
+    let until = now() + within;
+    // What it prints is not read: it fits into the pipes, or the command waits and is ended.
+    let mut started = Kept::start(&launch.program, &errand(launch, command))?;
+    loop {
+        let left = until.saturating_duration_since(now());
+        match started.reports.next(left) {
+            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Ok(Some(how)),
+            Heard::Report(
+                Report::Ended { orphan: true, .. }
+                | Report::Spawned { .. }
+                | Report::Failed(_)
+                | Report::Empty {}
+                | Report::Left { .. },
+            ) => {}
+            Heard::Nothing | Heard::Lost => return Ok(None),
+        }
     }
 }
 
@@ -125,25 +171,25 @@ mod tests {
         target
     }
 
-    fn look_at(target: SocketAddr) -> Glimpse {
-        look(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
+    fn get_healthz(target: SocketAddr) -> Glimpse {
+        look_at(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
     fn a_2xx_is_ready() {
-        assert_eq!(look_at(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
+        assert_eq!(get_healthz(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
     }
 
     #[test]
     fn a_404_says_what_is_waited_for_and_what_came() {
         let target = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
         let text = format!("a 2xx answer to GET /healthz on {target}: answered 404 so far");
-        assert_eq!(look_at(target), Glimpse::NotYet(text));
+        assert_eq!(get_healthz(target), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_connection_closed_without_an_answer_is_not_ready() {
-        let Glimpse::NotYet(text) = look_at(once(b"HTTP/1.1 2")) else { panic!("ready") };
+        let Glimpse::NotYet(text) = get_healthz(once(b"HTTP/1.1 2")) else { panic!("ready") };
         assert!(text.ends_with("closed without an answer so far"), "{text}");
     }
 
@@ -151,17 +197,18 @@ mod tests {
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let target = listener.local_addr().unwrap();
-        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
         let text = format!("a connection to {target}: nobody listens so far");
-        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+        assert_eq!(look_at(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
         let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
-        let look =
-            |calls, asked_for_updates| look(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
+        let look = |calls, asked_for_updates| {
+            look_at(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN)
+        };
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use floodrig_reports::recording::{Ending, Logs};
+use floodrig_reports::recording::{Confined, Ending, EndingKind, Logs};
 
+use super::cap::Cap;
+use super::cgroup::Confinement;
 use super::clock::Clock;
 use super::cores::{self, Pinning};
 use super::death::{self, Death};
@@ -17,7 +19,7 @@ use super::port;
 use super::ready::{self, Glimpse};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Known, Watch, hear};
-use crate::keeper::{Kept, Started, Tree, descendants};
+use crate::keeper::{Kept, Spec, Started, Tree, descendants};
 use crate::scenario::Ready;
 
 /// How often readiness is looked for.
@@ -34,6 +36,8 @@ pub struct Stopped {
     pub ending: Ending,
     /// What it logged.
     pub logs: Logs,
+    /// What its control group counted.
+    pub confined: Option<Confined>,
     /// Events of its end that found no room in the recorder's queue.
     pub events_dropped: u64,
 }
@@ -48,6 +52,8 @@ pub struct System {
     threads: Vec<JoinHandle<()>>,
     clock: Clock,
     kills: Kills,
+    confinement: Confinement,
+    cap: Option<Cap>,
     ready_after: Duration,
 }
 
@@ -63,7 +69,10 @@ impl System {
         let clock = Clock::new(watch.epoch);
         let begun = clock.now();
         let kills = Kills::so_far();
-        let Started { kept, reports, stdout, stderr } = Kept::start(&launch.program, &spec(launch))?;
+        let confinement = Confinement::make(launch.limits, &format!("floodrig-{}-{}", std::process::id(), launch.port));
+        let spec = Spec { cgroups: confinement.dirs(), ..spec(launch) };
+        let Started { kept, reports, stdout, stderr } = Kept::start(&launch.program, &spec)?;
+        let cap = confinement.unheld_memory().map(|limit| Cap::start(kept.root(), limit));
         let mut system = Self {
             kept,
             known: Arc::default(),
@@ -72,6 +81,8 @@ impl System {
             threads: Vec::new(),
             clock,
             kills,
+            confinement,
+            cap,
             ready_after: Duration::ZERO,
         };
         let known = Arc::clone(&system.known);
@@ -98,8 +109,7 @@ impl System {
         progress(&waited_for);
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
-            let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
-            let glimpse = ready::look(launch.address(), &launch.ready, attendance, left);
+            let glimpse = ready::look(launch, left);
             if let Some(death) = self.death() {
                 return Err(self.not_ready(Unready::Died(death), launch));
             }
@@ -130,7 +140,7 @@ impl System {
         let within = launch.ready_within;
         let why = match (&launch.ready, &launch.stub) {
             (Ready::Bot, Some(stub)) => Unready::NoBot { waited_for, within, pid, url: stub.url() },
-            (Ready::Bot | Ready::Path(_) | Ready::Accepts, _) => {
+            (Ready::Bot | Ready::Path(_) | Ready::Command(_) | Ready::Accepts, _) => {
                 Unready::TimedOut { waited_for, within, pid, listening: port::listening(&tree) }
             }
         };
@@ -139,7 +149,7 @@ impl System {
 
     fn not_ready(self, why: Unready, launch: &Launch) -> StartError {
         let stdout = Arc::clone(&self.stdout);
-        let Stopped { mut ending, logs, events_dropped: _ } = self.stop(launch.stop_within);
+        let Stopped { mut ending, logs, confined: _, events_dropped: _ } = self.stop(launch.stop_within);
         if ending.stderr_tail.is_empty() {
             ending.stderr_tail = look(&stdout, |output| output.tail(QUOTED_LINES));
         }
@@ -159,6 +169,11 @@ impl System {
     /// The process below which all of the system lives; not itself part of it.
     pub fn root(&self) -> u32 {
         self.kept.root()
+    }
+
+    /// What holds it to its limits: `active: ..` or `inactive: ..`.
+    pub fn confinement(&self) -> String {
+        self.confinement.in_words()
     }
 
     /// The command's own process.
@@ -199,21 +214,29 @@ impl System {
     pub fn stop(mut self, within: Duration) -> Stopped {
         self.order_stop(within);
         self.known.wait_gone(within + STOP_MARGIN);
+        let capped = self.cap.take().and_then(Cap::finish);
+        let confined = self.confinement.counted();
         let left = self.kept.end();
         await_end(self.threads.drain(..));
         let tail = look(&self.stderr, |output| output.tail(QUOTED_LINES));
-        let mut ending = self.ending(within, tail);
+        let mut ending = self.ending(within, tail, confined.as_ref());
+        if ending.kind != EndingKind::Stopped && capped.is_some() {
+            ending.note = capped;
+        }
         let left: Vec<u32> = left.iter().map(|process| process.pid).chain(self.known.look().left.clone()).collect();
         if !left.is_empty() {
             ending.note = Some(format!("processes that not even SIGKILL ended: {left:?}"));
         }
-        Stopped { ending, logs: self.logs(), events_dropped: self.known.look().dropped }
+        Stopped { ending, logs: self.logs(), confined, events_dropped: self.known.look().dropped }
     }
 
-    fn ending(&self, grace: Duration, tail: Vec<String>) -> Ending {
+    /// A limit of its own has its own count of kills; without one there is only that of the machine.
+    fn ending(&self, grace: Duration, tail: Vec<String>, confined: Option<&Confined>) -> Ending {
         let end = self.known.look();
         if let Some(death) = end.death {
-            return death::of_death(death, tail, Kills::so_far().struck_since(self.kills));
+            let counted = confined.and_then(|confined| confined.oom_kills).map(|kills| kills > 0);
+            let struck = counted.or_else(|| Kills::so_far().struck_since(self.kills));
+            return death::of_death(death, tail, struck);
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         death::of_stop(at, end.stopped.map(|(how, _)| how), tail, grace)

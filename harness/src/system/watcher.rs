@@ -24,6 +24,8 @@ pub struct Watch {
     pub rows: SyncSender<Row>,
     /// Acts in flight, kept by whoever drives.
     pub in_flight: Arc<AtomicU64>,
+    /// The name of the service that is watched; nothing: the system itself.
+    pub service: Option<String>,
 }
 
 /// What is known of the system's end.
@@ -80,13 +82,14 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
         match reports.next(NOTE_EVERY) {
             Heard::Report(Report::Ended { how, at_ns, orphan: false, .. }) => {
                 let at = clock.of_monotonic_ns(at_ns);
-                unsent = ended(known, how, at, lately.before(at)).or(unsent);
+                let death = ended(known, how, at, lately.before(at));
+                unsent = death.map(|death| watch.event(death)).or(unsent);
             }
             Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
             Heard::Report(Report::Empty {}) => known.change(|end| (end.gone, end.gone_at) = (true, Some(clock.now()))),
             Heard::Lost => {
                 let now = clock.now();
-                let lost = keeper_lost(known, now, lately.before(now));
+                let lost = keeper_lost(known, now, lately.before(now)).map(|death| watch.event(death));
                 reports.clear_up();
                 send_at_last(watch, unsent.into_iter().chain(lost), known);
                 return;
@@ -98,7 +101,7 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
     }
 }
 
-fn ended(known: &Known, how: Exit, at: Duration, in_flight: u64) -> Option<Row> {
+fn ended(known: &Known, how: Exit, at: Duration, in_flight: u64) -> Option<Death> {
     let mut died = None;
     known.change(|end| {
         if end.stop_ordered.is_some_and(|ordered| ordered <= at) {
@@ -108,10 +111,10 @@ fn ended(known: &Known, how: Exit, at: Duration, in_flight: u64) -> Option<Row> 
             end.death = died;
         }
     });
-    died.map(event)
+    died
 }
 
-fn keeper_lost(known: &Known, at: Duration, in_flight: u64) -> Option<Row> {
+fn keeper_lost(known: &Known, at: Duration, in_flight: u64) -> Option<Death> {
     let mut died = None;
     known.change(|end| {
         let unexplained = !end.gone && end.death.is_none() && end.stop_ordered.is_none();
@@ -119,12 +122,18 @@ fn keeper_lost(known: &Known, at: Duration, in_flight: u64) -> Option<Row> {
         end.death = end.death.or(died);
         end.gone = true;
     });
-    died.map(event)
+    died
 }
 
-fn event(death: Death) -> Row {
-    let text = format!("the system {}, {} in flight", death.cause, death.in_flight);
-    Row::Event(Event { at_us: death.at.as_micros() as u64, kind: EventKind::Died, text })
+impl Watch {
+    /// The death of a service is a note: what it does to the system is what is measured.
+    fn event(&self, Death { at, cause, in_flight }: Death) -> Row {
+        let (kind, text) = match &self.service {
+            None => (EventKind::Died, format!("the system {cause}, {in_flight} in flight")),
+            Some(name) => (EventKind::Note, format!("the service `{name}` {cause}, {in_flight} in flight")),
+        };
+        Row::Event(Event { at_us: at.as_micros() as u64, kind, text })
+    }
 }
 
 /// A full queue is tried again on the next turn; nobody listening any more is the end of a run.
@@ -167,9 +176,9 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a watch needs an epoch")]
     fn the_event_of_a_death_waits_for_room_in_a_full_queue() {
         let (rows, queue) = sync_channel(1);
-        let death = || event(Death { at: Duration::ZERO, cause: Cause::KeeperLost, in_flight: 3 });
-        rows.send(death()).unwrap();
-        let watch = Watch { epoch: Instant::now(), rows, in_flight: Arc::default() };
+        let watch = Watch { epoch: Instant::now(), rows, in_flight: Arc::default(), service: None };
+        let death = || watch.event(Death { at: Duration::ZERO, cause: Cause::KeeperLost, in_flight: 3 });
+        watch.rows.send(death()).unwrap();
         let known = Known::default();
         thread::scope(|scope| {
             scope.spawn(|| send_at_last(&watch, [death(), death()].into_iter(), &known));

@@ -5,15 +5,19 @@
 //! its reason in the observations, never a zero. The rig's own lateness is never charged to the system.
 
 mod cpu;
+mod diag;
 mod heartbeat;
 mod line;
 mod listen;
 mod machine;
+mod noise;
 mod observer;
+mod outbound;
 mod own;
 mod patience;
 mod probe;
 mod processes;
+mod services;
 mod stalls;
 
 pub use heartbeat::Folder;

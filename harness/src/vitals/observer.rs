@@ -1,5 +1,6 @@
 //! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +12,11 @@ use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, St
 
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
+use super::outbound::{OutboundWatch, Watched};
 use super::own::OwnUse;
 use super::probe::Probe;
-use super::processes::Processes;
+use super::processes::{Processes, Whose};
+use super::services::Services;
 use crate::keeper::Tree;
 use crate::system::Clock;
 
@@ -30,6 +33,8 @@ const PROBE_BESIDE: Duration = Duration::from_millis(500);
 pub struct Subject {
     /// The system's processes, or why they are not watched.
     pub tree: Result<Tree, String>,
+    /// The process of the command itself, when the rig has started it.
+    pub command: Option<u32>,
     /// Where the system listens, or why it is not watched there.
     pub address: Result<SocketAddr, String>,
     /// What the probe asks for: the path of readiness, or `/`.
@@ -42,18 +47,24 @@ pub struct Subject {
     pub stub_threads: Vec<u32>,
     /// Where the probes inside the system write, or why there are none.
     pub heartbeat: Result<Arc<Folder>, String>,
+    /// What listens on a port that the system may connect to, where the run knows.
+    pub neighbours: BTreeMap<u16, String>,
+    /// The services beside the system: the name of each and the process below which it lives.
+    pub services: Vec<(String, u32)>,
 }
 
 /// An observation under way.
 #[derive(Debug)]
 pub struct Observer {
     stop: SyncSender<()>,
-    thread: JoinHandle<u64>,
+    thread: JoinHandle<(u64, Option<u64>)>,
     probe: Option<Probe>,
     heartbeat: Standing,
     black_box: String,
     proc: String,
     listen_queue: String,
+    connections: Option<OutboundWatch>,
+    outbound: String,
 }
 
 /// What an observation found, beyond its rows.
@@ -63,6 +74,8 @@ pub struct Observed {
     pub stalls: Vec<Stall>,
     /// The probe's longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay: Option<Duration>,
+    /// The system's memory at the end, shared pages divided among those that share them.
+    pub pss_bytes: Option<u64>,
     /// Rows that were dropped because the queue to the recorder was full.
     pub dropped: u64,
 }
@@ -96,8 +109,17 @@ impl Subject {
 
     fn tree(&self) -> Result<Tree, String> {
         let tree = self.tree.clone()?;
-        let seen = !Processes::new(Some(tree), self.system_cores.clone()).tick().pids.is_empty();
+        let seen = !Processes::new(Whose { tree: Some(tree), command: self.command }, self.system_cores.clone())
+            .tick()
+            .pids
+            .is_empty();
         if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
+    }
+
+    fn connections(&self, clock: Clock, rows: &SyncSender<Row>) -> Result<OutboundWatch, String> {
+        let own_ports = self.address.iter().map(SocketAddr::port).collect();
+        let watched = Watched { tree: self.tree.clone()?, own_ports, names: self.neighbours.clone() };
+        OutboundWatch::start(watched, clock, rows.clone()).map_err(|cause| format!("sock_diag said: {cause}"))
     }
 }
 
@@ -118,14 +140,16 @@ impl Observer {
         let probe = subject.probe(period, clock);
         let queue = subject.listen_queue();
         let tree = subject.tree();
+        let connections = subject.connections(clock, &rows);
         let black_box = black_box(&probe, &heartbeat);
-        let (listen_queue, proc) = (standing(&queue), standing(&tree));
+        let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
         let (probe, queue) = (probe.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let mut observing = Observing {
             clock,
-            processes: Processes::new(tree.ok(), subject.system_cores),
+            processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
+            services: Services::new(&subject.services, &subject.rig_cores),
             queue,
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
@@ -134,7 +158,8 @@ impl Observer {
             dropped: 0,
         };
         let thread = std::thread::spawn(move || observing.until_stopped(&stopped));
-        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue }
+        let connections = connections.ok();
+        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue, connections, outbound }
     }
 
     /// Says what is watched here, and why not where it is not.
@@ -143,14 +168,16 @@ impl Observer {
         to.black_box.clone_from(&self.black_box);
         to.proc.clone_from(&self.proc);
         to.listen_queue.clone_from(&self.listen_queue);
+        to.outbound.clone_from(&self.outbound);
     }
 
     /// Ends the observation; to be called while the system still runs, or after it has died.
     pub fn finish(self) -> Observed {
         drop(self.stop);
         let delays = self.probe.map(Probe::finish).unwrap_or_default();
-        let dropped = self.thread.join().expect("the observer never panics");
-        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), dropped }
+        let (dropped, pss_bytes) = self.thread.join().expect("the observer never panics");
+        let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
+        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped }
     }
 }
 
@@ -167,6 +194,7 @@ fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
 struct Observing {
     clock: Clock,
     processes: Processes,
+    services: Services,
     queue: Option<ListenQueue>,
     gauge: Option<Arc<AtomicU64>>,
     loops: Option<Watch>,
@@ -176,8 +204,8 @@ struct Observing {
 }
 
 impl Observing {
-    /// Returns how many rows were dropped.
-    fn until_stopped(&mut self, stop: &Receiver<()>) -> u64 {
+    /// Returns how many rows were dropped, and what memory there was at the end.
+    fn until_stopped(&mut self, stop: &Receiver<()>) -> (u64, Option<u64>) {
         let mut next = self.clock.now() + PERIOD;
         loop {
             match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
@@ -202,9 +230,11 @@ impl Observing {
         let look = self.loops.as_mut().map(Watch::look).unwrap_or_default();
         self.send_stalls(look.stalls, look.stacks);
         let own = self.own.look(now);
+        let services = self.services.tick();
         let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
         self.send(Row::Vital(Vital {
             pids: tick.pids,
+            services,
             listen_queue: self.queue.as_ref().and_then(|queue| queue.depth().ok().flatten()),
             probe_delay_us: delay.filter(|delay| *delay > 0),
             stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
@@ -212,10 +242,10 @@ impl Observing {
         }));
     }
 
-    fn last(&mut self) -> u64 {
+    fn last(&mut self) -> (u64, Option<u64>) {
         let look = self.loops.take().map(Watch::finish).unwrap_or_default();
         self.send_stalls(look.stalls, look.stacks);
-        self.dropped
+        (self.dropped, self.processes.pss_bytes())
     }
 
     fn send_stalls(&mut self, stalls: Vec<Stall>, stacks: Vec<Stack>) {

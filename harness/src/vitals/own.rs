@@ -5,6 +5,7 @@ use std::time::Duration;
 use floodrig_reports::recording::Vital;
 
 use super::cpu::{self, Counters, Shares};
+use super::noise::Noise;
 
 /// Watches the rig's own cores and CPU time.
 #[derive(Debug)]
@@ -12,12 +13,13 @@ pub struct OwnUse {
     cores: Vec<u32>,
     apart: Vec<u32>,
     counters: Option<Counters>,
+    noise: Noise,
 }
 
 impl OwnUse {
     /// Of these cores; the threads `apart` are the stub's, whose CPU time is told apart from the rig's.
     pub fn new(cores: Vec<u32>, apart: Vec<u32>) -> Self {
-        Self { cores, apart, counters: Counters::read() }
+        Self { noise: Noise::of(&cores), cores, apart, counters: Counters::read() }
     }
 
     /// A vital of `at`, with nothing in it yet of the system.
@@ -29,10 +31,13 @@ impl OwnUse {
         };
         self.counters = counters;
         let own = cpu::own(&self.apart);
+        let noise = self.noise.look(at);
         Vital {
             at_us: at.as_micros() as u64,
             rig_core_busy: shares.busy,
             steal: shares.stolen,
+            pressure: noise.pressure,
+            core_mhz: noise.mhz,
             rig_cpu_us: Some(own.rig.as_micros() as u64),
             stub_cpu_us: own.stub.map(|stub| stub.as_micros() as u64),
             ..Vital::default()

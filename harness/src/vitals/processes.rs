@@ -1,23 +1,43 @@
 //! The processes of the system's tree: memory, CPU time, threads, handles.
 //!
-//! One process costs some 40 us a tick. A process that ends meanwhile is simply not in the row; a zombie has no
+//! One process costs some 50 us a tick, a twentieth of a thousandth of a core at ten a second. A process that ends meanwhile is simply not in the row; a zombie has no
 //! memory left to tell of and is left out too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodrig_reports::recording::PidVital;
-use procfs::process::Process;
+use procfs::process::{LimitValue, Process};
 
 use crate::keeper::{Identity, Tree};
 use crate::system::cores;
 
+/// Whose processes they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whose {
+    /// They themselves; nothing: they are not known.
+    pub(super) tree: Option<Tree>,
+    /// The command that the keeper was started with.
+    pub(super) command: Option<u32>,
+}
+
+impl Whose {
+    /// Whether this is the keeper of a command, to which a process comes whose parent has ended.
+    fn keeps_orphans(self, parent: u32) -> bool {
+        match self.tree {
+            Some(Tree::Below(root)) => self.command.is_some() && parent == root,
+            Some(Tree::From(_)) | None => false,
+        }
+    }
+}
+
 /// Samples the tree below one process.
 #[derive(Debug)]
 pub(super) struct Processes {
-    tree: Option<Tree>,
+    whose: Whose,
     system_cores: Vec<u32>,
-    known: BTreeMap<Identity, Process>,
-    noted: BTreeSet<Identity>,
+    known: BTreeMap<Identity, Known>,
+    /// Whether it was an orphan by then.
+    noted: BTreeSet<(Identity, bool)>,
 }
 
 /// One tick's sample.
@@ -30,28 +50,39 @@ pub(super) struct Tick {
 }
 
 impl Processes {
-    /// Of this tree, which is to stay on these cores; of nothing at all without one.
-    pub(super) fn new(tree: Option<Tree>, system_cores: Vec<u32>) -> Self {
-        Self { tree, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
+    /// Of these, which are to stay on these cores; of nothing at all without a tree.
+    pub(super) fn new(whose: Whose, system_cores: Vec<u32>) -> Self {
+        Self { whose, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
+    }
+
+    /// The memory of all that lives, shared pages divided among those that share them; nothing when it is hidden. Some
+    /// 0.4 ms for 10 MB and 28 ms for 2 GB, during which the process may have to wait: for the end of a run.
+    pub(super) fn pss_bytes(&self) -> Option<u64> {
+        let of_one = |known: &Known| {
+            let maps = known.process.smaps_rollup().ok()?.memory_map_rollup;
+            maps.into_iter().next()?.extension.map.get("Pss").copied()
+        };
+        self.known.values().filter_map(of_one).reduce(|sum, one| sum + one)
     }
 
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
-        for identity in self.tree.map(Tree::processes).unwrap_or_default() {
+        for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
             if let Ok(process) = Process::new(identity.pid as i32) {
-                self.known.entry(identity).or_insert(process);
+                let known = || Known { handles_limit: handles_limit(&process), process };
+                self.known.entry(identity).or_insert_with(known);
             }
         }
         let mut tick = Tick::default();
-        let (cores, noted) = (&self.system_cores, &mut self.noted);
-        self.known.retain(|identity, process| match sample(*identity, process) {
+        let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
+        self.known.retain(|identity, known| match sample(*identity, known, whose) {
             None => false,
             Some(sample) => {
-                if noted.len() < NOTED && !noted.contains(identity) {
+                if noted.len() < NOTED && !noted.contains(&(*identity, sample.is_orphan)) {
                     let notes = sample.notes(cores);
                     if !notes.is_empty() {
-                        noted.insert(*identity);
+                        noted.insert((*identity, sample.is_orphan));
                     }
                     tick.notes.extend(notes);
                 }
@@ -70,6 +101,14 @@ struct Sample {
     vital: PidVital,
     cores: Vec<u32>,
     handles_hidden: bool,
+    is_orphan: bool,
+}
+
+/// A process, and what does not change.
+#[derive(Debug)]
+struct Known {
+    process: Process,
+    handles_limit: Option<u64>,
 }
 
 impl Sample {
@@ -85,12 +124,16 @@ impl Sample {
         if self.handles_hidden {
             notes.push(format!("the handles of pid {pid} ({name}) cannot be counted: it runs as another user"));
         }
+        if self.is_orphan {
+            notes.push(format!("pid {pid} ({name}) has outlived its parent; it is stopped with the rest"));
+        }
         notes
     }
 }
 
 /// Nothing: the process has ended.
-fn sample(identity: Identity, process: &Process) -> Option<Sample> {
+fn sample(identity: Identity, known: &Known, whose: Whose) -> Option<Sample> {
+    let process = &known.process;
     let (stat, status) = (process.stat().ok()?, process.status().ok()?);
     // The handle on its folder in /proc stays with the old process, so its start time is that of this very one.
     let rss = status.vmrss?;
@@ -103,7 +146,23 @@ fn sample(identity: Identity, process: &Process) -> Option<Sample> {
         cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
         threads: status.threads,
         handles: handles.as_ref().ok().map(|count| *count as u64),
+        start: identity.start,
+        handles_limit: known.handles_limit,
+        waited_us: process.schedstat().ok().map(|times| times.run_delay / 1000),
+        switches_voluntary: status.voluntary_ctxt_switches,
+        switches_forced: status.nonvoluntary_ctxt_switches,
+        major_faults: Some(stat.majflt),
     };
     let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
-    Some(Sample { vital, cores, handles_hidden: handles.is_err() })
+    // One whose parent has ended comes to the keeper, whose own child the command is.
+    let is_orphan = whose.keeps_orphans(stat.ppid as u32) && whose.command != Some(identity.pid);
+    Some(Sample { vital, cores, handles_hidden: handles.is_err(), is_orphan })
+}
+
+/// Nothing: it has none, or it is hidden.
+fn handles_limit(process: &Process) -> Option<u64> {
+    match process.limits().ok()?.max_open_files.soft_limit {
+        LimitValue::Value(limit) => Some(limit),
+        LimitValue::Unlimited => None,
+    }
 }

@@ -11,6 +11,7 @@ mod crowd;
 mod journeys;
 mod lifecycle;
 mod outcome;
+mod postgres;
 mod rig;
 mod shards;
 mod stub;

@@ -192,19 +192,27 @@ pub(crate) fn ended(rig: Child) -> Output {
 /// The example system's binary, built once.
 pub(crate) fn wordle() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "wordle", "--message-format", "json"]).current_dir(root);
-        let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
-        assert!(output.status.success(), "wordle builds");
-        let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
-        let mut executables = lines.lines().filter_map(|line| {
-            let message: Value = serde_json::from_str(line).ok()?;
-            message["executable"].as_str().map(PathBuf::from)
-        });
-        executables.next_back().expect("cargo names the binary")
-    })
+    BUILT.get_or_init(|| built(&["--package", "wordle"]))
+}
+
+/// The server with a pool of connections to a real Postgres, built once.
+pub(crate) fn pooled() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built(&["--package", "floodrig", "--example", "pooled"]))
+}
+
+fn built(what: &[&str]) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--message-format", "json"]).args(what).current_dir(root);
+    let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
+    assert!(output.status.success(), "{what:?} builds");
+    let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    let mut executables = lines.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.next_back().expect("cargo names the binary")
 }
 
 /// Waits until `what` holds, for at most half a minute.

@@ -1,6 +1,7 @@
 //! What the system was at while the load ran: memory, processor, handles and the probe's delay over one time axis.
 
 use crate::Report;
+use crate::recording::Towards;
 use crate::timeline::VitalPoint;
 
 use super::axis::Axis;
@@ -12,6 +13,8 @@ use super::unit::Unit;
 
 /// A limit this many times higher than anything measured would leave nothing to see of the series.
 const FAR: f64 = 4.0;
+/// Ports that get a panel of their own: a database, Telegram's stub and one more.
+const PORTS: usize = 3;
 
 /// Memory, cores, handles and stalls.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
@@ -23,7 +26,10 @@ pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
         says: "Resident memory, busy cores, open handles and the delay of the probe over the time of the run"
             .to_owned(),
         x: span.axis(layout),
-        panels: vec![view.memory(), view.cores(), view.handles(), view.stalls()],
+        panels: [view.memory(), view.cores(), view.handles(), view.stalls()]
+            .into_iter()
+            .chain(view.connections())
+            .collect(),
         marks: marks(report, span),
     })
 }
@@ -71,6 +77,30 @@ impl View<'_> {
         panel.y = Axis::from_zero(longest.max(limits_end(&panel)), Unit::Micros, 3);
         let stalls = Series { name: "stalls".to_owned(), ink: Ink::Bad, shape: Shape::Bars { bars, strength: 0.22 } };
         panel.series.insert(0, stalls);
+        panel
+    }
+
+    /// A panel for each of the ports with the most connections that waited.
+    fn connections(&self) -> Vec<Panel> {
+        let mut ports: Vec<_> = self.report.summary.system.outbound.iter().flatten().collect();
+        ports.sort_by_key(|(_, one)| std::cmp::Reverse((one.waiting_peak, one.established_peak)));
+        ports.into_iter().take(PORTS).map(|(port, one)| self.connections_to(*port, one.name.as_deref())).collect()
+    }
+
+    fn connections_to(&self, port: u16, name: Option<&str>) -> Panel {
+        let count = |of: fn(&Towards) -> u64| {
+            let samples = self.report.timeline.outbound.iter().map(move |sample| {
+                let to = sample.to.iter().find(|to| to.port == port);
+                (into_load(self.report, sample.at_us as f64 / 1e6), to.map(|to| of(to) as f64))
+            });
+            let samples: Vec<_> = samples.filter(|(at, _)| self.span.holds(*at)).collect();
+            peaks(&samples, self.layout.points())
+        };
+        let open = Series::line("open", Ink::Neutral, Stroke::Dashed, count(|to| to.established));
+        let waiting = Series::line("waiting", Ink::Teal, Stroke::Solid, count(|to| to.waiting)).filled();
+        let title = format!("Connections to {}, open and waiting for an answer", Towards::place(port, name));
+        let mut panel = panel(&title, 70.0, Unit::Count, open, None);
+        panel.series.insert(0, waiting);
         panel
     }
 

@@ -2,6 +2,7 @@
 
 mod did_not_recover;
 mod lost_at_stop;
+mod pool_saturated;
 mod render_stampede;
 mod throttle_storm;
 
@@ -17,6 +18,8 @@ pub enum FindingId {
     DidNotRecover,
     /// Accepted work was lost when the system was ordered to stop.
     LostAtStop,
+    /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
+    PoolSaturated,
     /// Memory and stalls rise with a burst of uploads or edits.
     RenderStampede,
     /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
@@ -40,6 +43,7 @@ impl FindingId {
         match self {
             Self::DidNotRecover => "did_not_recover",
             Self::LostAtStop => "lost_at_stop",
+            Self::PoolSaturated => "pool_saturated",
             Self::RenderStampede => "render_stampede",
             Self::ThrottleStorm => "throttle_storm",
         }
@@ -54,6 +58,7 @@ pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
         throttle_storm::find(summary, timeline),
         lost_at_stop::find(summary),
         did_not_recover::find(summary),
+        pool_saturated::find(summary, timeline),
     ];
     rules.into_iter().flatten().collect()
 }
@@ -71,8 +76,13 @@ mod tests {
 
     #[test]
     fn a_findings_name_is_the_one_in_files() {
-        for id in [FindingId::DidNotRecover, FindingId::LostAtStop, FindingId::RenderStampede, FindingId::ThrottleStorm]
-        {
+        for id in [
+            FindingId::DidNotRecover,
+            FindingId::LostAtStop,
+            FindingId::PoolSaturated,
+            FindingId::RenderStampede,
+            FindingId::ThrottleStorm,
+        ] {
             assert_eq!(serde_json::to_value(id).unwrap(), id.name());
         }
     }

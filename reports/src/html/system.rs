@@ -18,6 +18,14 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             (plate(|layout| vitals::chart(report, layout), caption(report)))
             (words::facts(&tables::system(report.summary)))
             (after(report))
+            @if report.summary.system.outbound.as_ref().is_some_and(|to| !to.is_empty()) {
+                h3 { "Its own connections" }
+                (words::table(&tables::connections(report.summary)))
+            }
+            @if !report.summary.services.is_empty() {
+                h3 { "What ran beside it" }
+                (words::table(&tables::services(report.summary)))
+            }
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
             (last_words(report))
             (events(report))

@@ -113,6 +113,8 @@ impl<I> One<I> {
             }
             Row::Event(_)
             | Row::Vital(_)
+            | Row::Outbound(_)
+            | Row::Confined(_)
             | Row::Stall(_)
             | Row::Stack(_)
             | Row::Probed(_)
@@ -130,6 +132,8 @@ impl<I> One<I> {
             Row::Header(_)
             | Row::Event(_)
             | Row::Vital(_)
+            | Row::Outbound(_)
+            | Row::Confined(_)
             | Row::Stall(_)
             | Row::Stack(_)
             | Row::Probed(_)

@@ -5,11 +5,13 @@
 //! Every `*_us` is microseconds since the run's epoch unless the name says otherwise.
 
 mod after;
+mod confined;
 mod deliveries;
 mod file;
 mod header;
 mod histogram;
 mod interval;
+mod outbound;
 mod outcome;
 mod shard;
 mod stall;
@@ -17,16 +19,18 @@ mod telegram;
 mod vital;
 
 pub use after::{OrderedStop, ProbePlayer, Recovery};
+pub use confined::Confined;
 pub use deliveries::DeliveryInterval;
 pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
 pub use header::{Calibration, Cores, Header, How, Machine, Observations, Versions};
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
+pub use outbound::{Outbound, Towards};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
 pub use shard::{Part, Shard};
 pub use stall::{Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Vital};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, ServiceVital, Vital};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +49,8 @@ pub enum Row {
     Exemplar(Sample),
     /// What the kernel and the probes said of the system at one instant.
     Vital(Vital),
+    /// The system's own connections at one instant.
+    Outbound(Outbound),
     /// One stall of the system. From inside, written as soon as it has ended; from outside, at the end: what is a stall
     /// there depends on the median of the whole run.
     Stall(Stall),
@@ -66,6 +72,8 @@ pub enum Row {
     Logs(Logs),
     /// How the system ended.
     Ending(Ending),
+    /// What a control group counted of the system.
+    Confined(Confined),
     /// The last line. A recording without it comes from a rig that was killed: still readable, and partial.
     Seal(Seal),
 }

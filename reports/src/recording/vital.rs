@@ -9,6 +9,9 @@ pub struct Vital {
     pub at_us: u64,
     /// Every process of the system's tree.
     pub pids: Vec<PidVital>,
+    /// The services beside the system, in some of the ticks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<ServiceVital>,
     /// Connections waiting in the listener's accept queue.
     pub listen_queue: Option<u64>,
     /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
@@ -21,6 +24,12 @@ pub struct Vital {
     pub rig_core_busy: Option<f64>,
     /// Share of time the host stole from this machine since the last tick, 0.0..=1.0.
     pub steal: Option<f64>,
+    /// Share of the time since the last tick in which some task of the machine waited for a processor, 0.0..=1.0.
+    #[serde(default)]
+    pub pressure: Option<f64>,
+    /// The lowest frequency of the rig's cores.
+    #[serde(default)]
+    pub core_mhz: Option<u64>,
     /// CPU time the rig itself has used so far (all its threads, the stub's left out).
     pub rig_cpu_us: Option<u64>,
     /// CPU time the stub's thread has used so far.
@@ -41,11 +50,44 @@ pub struct PidVital {
     pub threads: u64,
     /// Nothing: it runs as another user, who alone may count them.
     pub handles: Option<u64>,
+    /// In clock ticks since boot: tells it from a later process of the same id.
+    #[serde(default)]
+    pub start: u64,
+    /// Its limit on open files; nothing: none, or it is hidden.
+    #[serde(default)]
+    pub handles_limit: Option<u64>,
+    /// For how long its main thread has waited for a processor so far, throttling by a limit of CPU time included.
+    #[serde(default)]
+    pub waited_us: Option<u64>,
+    /// Of its main thread, so far: it gave the processor up, or lost it.
+    #[serde(default)]
+    pub switches_voluntary: Option<u64>,
+    #[serde(default)]
+    pub switches_forced: Option<u64>,
+    /// Pages that had to be read from disk so far.
+    #[serde(default)]
+    pub major_faults: Option<u64>,
+}
+
+/// All processes of one service at one tick.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "named by their units")]
+pub struct ServiceVital {
+    pub name: String,
+    pub processes: u64,
+    /// Pages that several of its processes share are counted for each.
+    pub rss_bytes: u64,
+    /// CPU time so far of those that live.
+    pub cpu_us: u64,
+    pub handles: u64,
 }
 
 /// What the black-box probe found over the whole run, written once at its end: ticks see only what hangs at that instant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probed {
+    /// The system's proportional set size at the end: shared pages divided among those that share them.
+    #[serde(default)]
+    pub pss_bytes: Option<u64>,
     /// Its longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay_us: Option<u64>,
 }

@@ -1,11 +1,16 @@
 //! One pass over the rows of a recording builds its summary and its timeline.
 
+use std::collections::BTreeMap;
+
 use super::acts::Acts;
 use super::after::{Recovery, Shutdown};
 use super::rig::RigWatch;
+use super::services::{self, Service};
 use super::system::{Last, Tree};
 use super::{Deliveries, Rig, Summary, Telegram};
-use crate::recording::{self, DeliveryInterval, Ending, Header, Logs, Observations, OrderedStop, ReadError, Row, Seal};
+use crate::recording::{
+    self, Confined, DeliveryInterval, Ending, Header, Logs, Observations, OrderedStop, ReadError, Row, Seal,
+};
 use crate::timeline::{CallPoint, LoadPoint, Timeline};
 
 /// Reads a recording once, row by row.
@@ -30,9 +35,11 @@ struct Gathering {
     acts: Acts,
     rig: RigWatch,
     tree: Tree,
+    services: BTreeMap<String, Service>,
     telegram: Telegram,
     deliveries: DeliveryInterval,
     logs: Option<Logs>,
+    confined: Option<Confined>,
     ending: Option<Ending>,
     rested: Option<recording::Recovery>,
     ordered_stop: Option<OrderedStop>,
@@ -46,9 +53,11 @@ impl Gathering {
             acts: Acts::default(),
             rig: RigWatch::new(&header),
             tree: Tree::default(),
+            services: BTreeMap::new(),
             telegram: Telegram::default(),
             deliveries: DeliveryInterval::default(),
             logs: None,
+            confined: None,
             ending: None,
             rested: None,
             ordered_stop: None,
@@ -68,8 +77,10 @@ impl Gathering {
             Row::Exemplar(_) => {}
             Row::Vital(vital) => {
                 self.rig.take(&vital);
+                services::take(&mut self.services, &vital.services);
                 self.timeline.vitals.push(self.tree.take(&vital));
             }
+            Row::Outbound(outbound) => self.timeline.outbound.push(outbound),
             Row::Stall(stall) => self.tree.take_stall(stall),
             Row::Stack(stack) => self.tree.take_stack(stack),
             Row::Probed(probed) => self.tree.take_probed(probed),
@@ -82,6 +93,7 @@ impl Gathering {
             Row::Recovery(rested) => self.rested = Some(rested),
             Row::OrderedStop(stop) => self.ordered_stop = Some(stop),
             Row::Logs(logs) => self.logs = Some(logs),
+            Row::Confined(confined) => self.confined = Some(confined),
             Row::Ending(ending) => self.ending = Some(ending),
             Row::Seal(seal) => self.seal = Some(seal),
         }
@@ -103,14 +115,16 @@ impl Gathering {
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
         self.telegram.uncounted = !Observations::is_active(&self.header.observations.calls);
-        let last = Last { logs: self.logs.take(), ending: self.ending.take() };
+        let last = Last { logs: self.logs.take(), confined: self.confined.take(), ending: self.ending.take() };
         let rig = self.rig_summary();
-        let (system, stalls) = self.tree.summary(&self.header, last);
+        let (mut system, stalls) = self.tree.summary(&self.header, last);
         self.timeline.stalls = stalls;
+        system.take_outbound(&self.header.observations, &self.timeline);
         let summary = Summary {
             acts: self.acts.summary(&self.header),
             rig,
             system,
+            services: self.services,
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),

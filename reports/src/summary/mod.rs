@@ -4,20 +4,26 @@
 mod acts;
 mod after;
 mod gather;
+mod processes;
 mod quantiles;
 mod rig;
+mod services;
 mod stalls;
 mod system;
 mod telegram;
 
 pub use after::{ProbeTimes, Recovery, Shutdown};
 pub use gather::summarise;
+pub use services::Service;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind};
+use crate::outbound::Connections;
+use crate::recording::{
+    Confined, Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind,
+};
 
 /// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +37,9 @@ pub struct Summary {
     pub rig: Rig,
     /// The system under test.
     pub system: System,
+    /// What ran beside it, by name.
+    #[serde(default)]
+    pub services: BTreeMap<String, Service>,
     /// Bot API calls.
     #[serde(serialize_with = "telegram::or_nulls")]
     pub telegram: Telegram,
@@ -116,6 +125,10 @@ pub struct Rig {
     pub own_busy_sustained: Option<f64>,
     /// The share of the load's time that the host stole.
     pub steal: Option<f64>,
+    /// The share of the load's time in which some task of the machine waited for a processor.
+    pub pressure: Option<f64>,
+    /// The lowest and the highest frequency that one of the rig's cores was seen at, in MHz.
+    pub core_mhz: Option<(u64, u64)>,
     /// Whether the rig and the system shared a core.
     pub cores_shared: bool,
     /// CPU seconds of the stub's thread.
@@ -144,6 +157,16 @@ pub struct System {
     pub cpu_seconds: Option<f64>,
     pub handles_peak: Option<u64>,
     pub threads_peak: Option<u64>,
+    /// The highest share of its own limit on open files that a process reached, 0.0..=1.0.
+    pub handles_share_peak: Option<f64>,
+    /// At the end of the run: shared pages divided among those that share them.
+    pub pss_bytes: Option<u64>,
+    /// For how long main threads waited for a processor, all processes together.
+    pub run_queue_wait_ms: Option<f64>,
+    /// Of main threads, all processes together.
+    pub switches_voluntary: Option<u64>,
+    pub switches_forced: Option<u64>,
+    pub major_faults: Option<u64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
     /// Who saw the stalls that are counted here: the system's own loop where it is watched, else the probe.
@@ -159,6 +182,10 @@ pub struct System {
     pub listen_queue_peak: Option<u64>,
     pub listen_overflows: Option<u64>,
     pub pool_hint: Option<String>,
+    /// Its own connections, by remote port.
+    pub outbound: Option<BTreeMap<u16, Connections>>,
+    /// What confined it as on a small server, and how often it met that.
+    pub confined: Option<Confined>,
     pub ending: Option<Ending>,
     pub ready_after_ms: Option<u64>,
 }

@@ -17,6 +17,8 @@ pub(super) struct RigWatch {
     busy_by_second: BTreeMap<u64, Mean>,
     own: OwnUse,
     steal: Mean,
+    pressure: Mean,
+    core_mhz: Option<(u64, u64)>,
     rig_cpu_us: Span,
     stub_cpu_us: Option<u64>,
 }
@@ -102,6 +104,11 @@ impl RigWatch {
             let second = (vital.at_us - from_us) / 1_000_000;
             self.busy_by_second.entry(second).or_default().add(vital.rig_core_busy);
             self.steal.add(vital.steal);
+            self.pressure.add(vital.pressure);
+            if let Some(mhz) = vital.core_mhz {
+                let (lowest, highest) = self.core_mhz.unwrap_or((mhz, mhz));
+                self.core_mhz = Some((lowest.min(mhz), highest.max(mhz)));
+            }
             if let Some(rig) = vital.rig_cpu_us {
                 let cpu_us = rig + self.stub_cpu_us.unwrap_or(0);
                 self.own.add(second, Reading { at_us: vital.at_us, cpu_us });
@@ -117,6 +124,8 @@ impl RigWatch {
             own_busy: greatest(own.iter().copied()),
             own_busy_sustained: greatest(own.windows(SUSTAINED_SECONDS).map(least)),
             steal: self.steal.get(),
+            pressure: self.pressure.get(),
+            core_mhz: self.core_mhz,
             stub_cpu_seconds: self.stub_cpu_us.map(|us| us as f64 / 1e6),
             ..Rig::default()
         }

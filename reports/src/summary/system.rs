@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::System;
+use super::processes::Counters;
 use super::stalls::{Counted, Stalls};
-use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital};
-use crate::timeline::VitalPoint;
+use crate::outbound;
+use crate::recording::{
+    Confined, Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital,
+};
+use crate::timeline::{Timeline, VitalPoint};
 
 /// Gathers what the vitals say of the system's whole process tree.
 #[derive(Debug, Default)]
@@ -20,11 +24,14 @@ pub(super) struct Tree {
     listen_queue_peak: Option<u64>,
     probe_delay_us: Option<u64>,
     stalls: Stalls,
+    counters: Counters,
+    pss_bytes: Option<u64>,
 }
 
 /// What is known of the system only at the end.
 pub(super) struct Last {
     pub(super) logs: Option<Logs>,
+    pub(super) confined: Option<Confined>,
     pub(super) ending: Option<Ending>,
 }
 
@@ -44,6 +51,7 @@ impl Tree {
         self.ticks += 1;
         self.last_at_us = vital.at_us;
         self.raise_peaks(vital, &point);
+        self.counters.take(&vital.pids);
         point
     }
 
@@ -61,6 +69,7 @@ impl Tree {
 
     pub(super) fn take_probed(&mut self, probed: Probed) {
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
+        self.pss_bytes = probed.pss_bytes.or(self.pss_bytes);
     }
 
     /// The kernel keeps each process's own peak, which a tick may have missed.
@@ -93,6 +102,7 @@ impl Tree {
         let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
         let logs = last.logs;
+        let sum = |of: fn(&PidVital) -> Option<u64>| self.counters.sum(of).filter(|_| proc);
         let Counted { source, stalls, by_process, stacks, remark } = self.stalls.counted(watched);
         let longest_us = stalls.iter().map(|stall| stall.len_us).max().unwrap_or(0);
         let system = System {
@@ -103,6 +113,12 @@ impl Tree {
             cpu_seconds: proc.then(|| self.cpu_us_by_pid.values().sum::<u64>() as f64 / 1e6),
             handles_peak: self.handles_peak.filter(|_| proc && !self.handles_hidden),
             threads_peak: proc.then_some(self.threads_peak),
+            handles_share_peak: self.counters.handles_share().filter(|_| proc),
+            pss_bytes: self.pss_bytes.filter(|_| proc),
+            run_queue_wait_ms: sum(|pid| pid.waited_us).map(|us| us as f64 / 1e3),
+            switches_voluntary: sum(|pid| pid.switches_voluntary),
+            switches_forced: sum(|pid| pid.switches_forced),
+            major_faults: sum(|pid| pid.major_faults),
             stall_max_ms: probed.then_some(longest_us as f64 / 1e3),
             stalls: probed.then_some(stalls.len() as u64),
             stall_source: source.filter(|_| probed),
@@ -113,6 +129,8 @@ impl Tree {
             listen_queue_peak: self.listen_queue_peak.filter(|_| queue),
             listen_overflows: None,
             pool_hint: None,
+            confined: last.confined,
+            outbound: None,
             ending: last.ending,
             ready_after_ms: header.ready_after_ms,
         };
@@ -121,6 +139,15 @@ impl Tree {
 }
 
 impl System {
+    /// What its own connections came to, when they were watched. A loop that nobody watched is not known to be calm.
+    pub(super) fn take_outbound(&mut self, watched: &Observations, timeline: &Timeline) {
+        if Observations::is_active(&watched.outbound) {
+            self.outbound = Some(outbound::connections(&timeline.outbound));
+            let pool = outbound::saturated(timeline).filter(|_| watched.sees_stalls());
+            self.pool_hint = pool.map(|pool| pool.hint());
+        }
+    }
+
     /// Its commonest error lines, each with how often it came.
     pub fn commonest_errors(&self) -> Vec<String> {
         self.top_messages.iter().map(|message| format!("{} x {}", message.count, message.text)).collect()
@@ -165,7 +192,7 @@ mod tests {
     }
 
     fn summary(tree: Tree) -> System {
-        tree.summary(&fixture::header(), Last { logs: None, ending: None }).0
+        tree.summary(&fixture::header(), Last { logs: None, confined: None, ending: None }).0
     }
 
     #[test]
@@ -221,7 +248,7 @@ mod tests {
     fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
         let mut tree = Tree::default();
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        tree.take_probed(Probed { longest_delay_us: Some(45_000) });
+        tree.take_probed(Probed { longest_delay_us: Some(45_000), pss_bytes: None });
         assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
     }
 
@@ -231,7 +258,7 @@ mod tests {
         header.observations = Observations::default();
         let mut tree = Tree::default();
         tree.take(&Vital { listen_queue: Some(3), probe_delay_us: Some(9), ..tick(0, vec![pid(1, MIB, 1)]) });
-        let (system, _) = tree.summary(&header, Last { logs: None, ending: None });
+        let (system, _) = tree.summary(&header, Last { logs: None, confined: None, ending: None });
         assert_eq!(System { ready_after_ms: header.ready_after_ms, ..System::default() }, system);
     }
 }

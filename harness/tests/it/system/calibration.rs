@@ -1,5 +1,6 @@
 //! The observer against what was ordered: stalls of a known length, memory of a known size.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -63,12 +64,15 @@ fn subject(root: u32, port: u16) -> Subject {
     let path = "/".to_owned();
     Subject {
         tree: Ok(Tree::Below(root)),
+        command: None,
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         path,
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),
         heartbeat: Err("the test has none".to_owned()),
+        neighbours: BTreeMap::new(),
+        services: Vec::new(),
     }
 }
 
@@ -156,7 +160,8 @@ fn what_does_not_answer_http_is_not_probed_and_says_so() {
     assert_eq!(observations.black_box, "inactive: no answer to GET / within 2 s");
     assert_eq!(observations.listen_queue, "active");
     assert_eq!(next_vital(&run).probe_delay_us, None);
-    assert_eq!(observer.finish(), Observed::default());
+    let observed = observer.finish();
+    assert_eq!((observed.stalls, observed.longest_delay, observed.dropped), (Vec::new(), None, 0));
 }
 
 #[test]
@@ -215,4 +220,56 @@ fn a_process_that_leaves_the_systems_cores_gets_one_note() {
     assert!(note.text.contains("has left the system's cores"), "{note:?}");
     observer.finish();
     system.stop(LONG);
+}
+
+#[test]
+fn a_thousand_ordered_handles_are_counted_exactly_and_against_their_limit() {
+    let run = Run::new();
+    let dir = tempfile::tempdir().unwrap();
+    let flag = |name: &str| dir.path().join(name);
+    let script = format!(
+        "import os, time\nopen('{}', 'w').close()\nwhile not os.path.exists('{}'): time.sleep(0.01)\n\
+         kept = [os.dup(0) for _ in range(1000)]\ntime.sleep(1000)\n",
+        flag("up").display(),
+        flag("now").display()
+    );
+    std::fs::write(flag("holds.py"), script).unwrap();
+    let mut launch = shell(&format!("exec python3 {}", flag("holds.py").display()));
+    launch.open_files_at_most = Some(2000);
+    let system = run.start(&launch).unwrap();
+    let observer = Observer::start(subject(system.root(), launch.port), run.epoch, run.to_rows());
+    until("it is up", || flag("up").exists().then_some(()));
+    // The first may have been read before that.
+    next_vital(&run);
+    let before = next_vital(&run).pids.remove(0).handles.unwrap();
+    std::fs::write(flag("now"), "").unwrap();
+    until("the handles", || next_vital(&run).pids.first().filter(|pid| pid.handles >= Some(before + 1000)).map(|_| ()));
+    let seen = next_vital(&run).pids.remove(0);
+    assert_eq!((seen.handles, seen.handles_limit), (Some(before + 1000), Some(2000)));
+    assert!(seen.waited_us.is_some() && seen.switches_voluntary.is_some() && seen.major_faults.is_some(), "{seen:?}");
+    let observed = observer.finish();
+    assert!(observed.pss_bytes > Some(1 << 20), "{observed:?}");
+    system.stop(LONG);
+}
+
+#[test]
+fn an_orphan_is_named_and_stopped_with_the_rest() {
+    let run = Run::new();
+    let launch = shell("sh -c 'sleep 1000 & sleep 1000 & exit' & sleep 1000; :");
+    let system = run.start(&launch).unwrap();
+    let mut whose = subject(system.root(), launch.port);
+    whose.command = Some(system.pid());
+    let observer = Observer::start(whose, run.epoch, run.to_rows());
+    let mut named = std::collections::BTreeSet::new();
+    until("both orphans named", || {
+        if let Row::Event(note) = run.rows.recv_timeout(LONG).unwrap() {
+            assert!(note.text.contains("(sleep) has outlived its parent"), "{note:?}");
+            named.insert(note.text);
+        }
+        (named.len() == 2).then_some(())
+    });
+    let tree = super::support::below(system.root());
+    observer.finish();
+    system.stop(LONG);
+    assert!(tree.len() >= 4 && super::support::all_ended(&tree));
 }

@@ -8,6 +8,7 @@ mod death;
 mod drawn;
 mod heartbeat;
 mod lifecycle;
+mod limits;
 mod loops;
 mod readiness;
 mod support;

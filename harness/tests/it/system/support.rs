@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use floodrig::keeper::{Identity, Program};
 use floodrig::scenario::{Cores, Ready};
-use floodrig::system::{Launch, StartError, System, Watch, cores, port};
+use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
 use floodrig_reports::recording::Row;
 
 /// Far longer than anything here takes: a bound for a hang, not a measurement.
@@ -32,6 +32,9 @@ pub(crate) fn shell(script: &str) -> Launch {
         cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
         open_files: None,
         remove: None,
+        open_files_at_most: None,
+        limits: Limits::default(),
+        scratch: None,
         ready: Ready::Accepts,
         stub: None,
         ready_within: LONG,
@@ -59,7 +62,7 @@ impl Run {
     pub(crate) fn new() -> Self {
         let (to, rows) = sync_channel(1000);
         let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
-        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight) };
+        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight), service: None };
         Self { epoch, in_flight, rows, watch }
     }
 

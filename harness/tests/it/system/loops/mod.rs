@@ -219,7 +219,10 @@ fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Lo
     let cores = floodrig::system::cores::machine().unwrap();
     let subject = Subject {
         tree: Ok(Tree::Below(system.root())),
+        command: Some(system.pid()),
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        neighbours: std::collections::BTreeMap::new(),
+        services: Vec::new(),
         path: "/".to_owned(),
         system_cores: cores.clone(),
         rig_cores: cores,

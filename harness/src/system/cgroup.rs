@@ -1,0 +1,308 @@
+//! Limits of memory and CPU through a control group of the kernel, version 2 or 1, where this user may make one.
+//!
+//! Nothing is assumed: each way is tried, and what cannot be had has its reason. The group is made by the rig, entered
+//! by the launcher before it becomes the command, and removed by the rig, or by the keeper when the rig is gone.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use floodrig_reports::recording::Confined;
+
+/// The quota's period, the kernel's own default (`cpu.cfs_period_us`, `cpu.max`).
+const PERIOD_US: u64 = 100_000;
+
+/// What is to be limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Memory of the whole tree, in bytes.
+    pub memory: Option<u64>,
+    /// Cores' worth of CPU time.
+    pub cpu: Option<f64>,
+}
+
+/// One group in one hierarchy; removed when dropped, once nobody is in it.
+#[derive(Debug)]
+struct Group {
+    dir: PathBuf,
+    version: Version,
+    limits: Limits,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The limits in force, and why those that are not are not.
+#[derive(Debug, Default)]
+pub struct Confinement {
+    groups: Vec<Group>,
+    wanted: Limits,
+    refused: Option<String>,
+}
+
+impl Confinement {
+    /// Makes groups for these limits; `name` tells them from those of other rigs.
+    pub fn make(wanted: Limits, name: &str) -> Self {
+        let mut made = Self { wanted, ..Self::default() };
+        if wanted == Limits::default() {
+            return made;
+        }
+        let places = Places::read();
+        match Group::make(places.unified.as_ref(), Version::Two, wanted, name) {
+            Ok(group) => made.groups.push(group),
+            Err(cause) => made.make_old(&places, name, &format!("cgroup v2: {cause}")),
+        }
+        made
+    }
+
+    fn make_old(&mut self, places: &Places, name: &str, first: &str) {
+        let Limits { memory, cpu } = self.wanted;
+        let each = [
+            (places.memory.as_ref(), Limits { memory, cpu: None }),
+            (places.cpu.as_ref(), Limits { memory: None, cpu }),
+        ];
+        for (place, limits) in each.into_iter().filter(|(_, limits)| *limits != Limits::default()) {
+            match Group::make(place, Version::One, limits, name) {
+                Ok(group) => self.groups.push(group),
+                Err(cause) => self.refused = Some(format!("{first}; cgroup v1: {cause}")),
+            }
+        }
+    }
+
+    /// The folders of the groups, for the launcher to enter.
+    pub fn dirs(&self) -> Vec<PathBuf> {
+        self.groups.iter().map(|group| group.dir.clone()).collect()
+    }
+
+    /// The limit of memory that no group holds, for the rig to hold as well as it can.
+    pub fn unheld_memory(&self) -> Option<u64> {
+        let held = self.groups.iter().any(|group| group.limits.memory.is_some());
+        self.wanted.memory.filter(|_| !held)
+    }
+
+    /// For the observations: `active: ..` or `inactive: ..`.
+    pub fn in_words(&self) -> String {
+        let Limits { memory, cpu } = self.wanted;
+        let memory = memory.map(|bytes| format!("memory {}", floodrig_reports::Value::Size(bytes)));
+        let cpu = cpu.map(|cpu| format!("{cpu} of CPU"));
+        let wanted: Vec<String> = memory.into_iter().chain(cpu).collect();
+        let wanted = wanted.join(" and ");
+        match (&self.refused, self.groups.first()) {
+            (None, None) => "inactive: no limit of memory or CPU is set".to_owned(),
+            (None, Some(group)) => format!("active: {wanted}, by cgroup v{}", group.version as u8 + 1),
+            (Some(why), _) => {
+                let emulated = if self.unheld_memory().is_some() {
+                    "; the rig itself kills what grows beyond the memory (an emulated cap: it may be overshot)"
+                } else {
+                    ""
+                };
+                let unlimited =
+                    if self.wanted.cpu.is_some() && !self.holds_cpu() { "; CPU time is not limited" } else { "" };
+                format!("inactive: {wanted} could not be had ({why}){emulated}{unlimited}")
+            }
+        }
+    }
+
+    fn holds_cpu(&self) -> bool {
+        self.groups.iter().any(|group| group.limits.cpu.is_some())
+    }
+
+    /// What the kernel has counted; nothing where there is no group.
+    pub fn counted(&self) -> Option<Confined> {
+        let mut all = Confined::default();
+        for group in &self.groups {
+            group.count(&mut all);
+        }
+        (!self.groups.is_empty()).then_some(all)
+    }
+}
+
+/// Where this process is in each hierarchy, as folders.
+#[derive(Debug, Default)]
+struct Places {
+    unified: Option<PathBuf>,
+    memory: Option<PathBuf>,
+    cpu: Option<PathBuf>,
+}
+
+impl Places {
+    fn read() -> Self {
+        let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        Self::parse(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"))
+    }
+
+    /// `proc_pid_cgroup(5)`: hierarchy, controllers, path. `proc_pid_mountinfo(5)`: the root of the mount within its
+    /// filesystem is the fourth field, the mount point the fifth; the type stands after the dash.
+    fn parse(cgroups: &str, mounts: &str) -> Self {
+        let find = |controller: Option<&str>| {
+            let path = cgroups.lines().find_map(|line| {
+                let mut fields = line.splitn(3, ':').skip(1);
+                let (controllers, path) = (fields.next()?, fields.next()?);
+                let is_it =
+                    controller.map_or(controllers.is_empty(), |name| controllers.split(',').any(|one| one == name));
+                is_it.then_some(path)
+            })?;
+            mounts.lines().find_map(|line| {
+                let (before, after) = line.split_once(" - ")?;
+                let mut fields = before.split(' ').skip(3);
+                let (root, point) = (fields.next()?, fields.next()?);
+                let mut after = after.split(' ');
+                let (kind, options) = (after.next()?, after.nth(1)?);
+                let is_it = match controller {
+                    None => kind == "cgroup2",
+                    Some(name) => kind == "cgroup" && options.split(',').any(|option| option == name),
+                };
+                let below = path.strip_prefix(root.trim_end_matches('/'))?.trim_start_matches('/');
+                is_it.then(|| Path::new(point).join(below))
+            })
+        };
+        Self { unified: find(None), memory: find(Some("memory")), cpu: find(Some("cpu")) }
+    }
+}
+
+impl Group {
+    fn make(place: Option<&PathBuf>, version: Version, limits: Limits, name: &str) -> io::Result<Self> {
+        let place = place.ok_or_else(|| io::Error::other("not mounted here"))?;
+        // A group of version 2 that holds processes hands no controllers on, so that its parent is tried as well.
+        let parents = [Some(place.as_path()), place.parent().filter(|_| version == Version::Two)];
+        let mut refused = None;
+        for parent in parents.into_iter().flatten() {
+            let group = Self { dir: parent.join(name), version, limits };
+            match group.set(parent) {
+                Ok(()) => return Ok(group),
+                Err(cause) => refused = refused.or(Some(cause)),
+            }
+        }
+        Err(refused.unwrap_or_else(|| io::Error::other("not mounted here")))
+    }
+
+    fn set(&self, parent: &Path) -> io::Result<()> {
+        match self.version {
+            Version::Two => {
+                let needed = [self.limits.memory.map(|_| "memory"), self.limits.cpu.map(|_| "cpu")];
+                for controller in needed.into_iter().flatten() {
+                    write(&parent.join("cgroup.subtree_control"), &format!("+{controller}"))?;
+                }
+                fs::create_dir(&self.dir)?;
+                self.limit("memory.max", self.limits.memory)?;
+                // Without swap accounting there is nothing to forbid.
+                self.try_limit("memory.swap.max", self.limits.memory.map(|_| 0));
+                let quota = self.quota_us().map(|quota| format!("{quota} {PERIOD_US}"));
+                self.limit("cpu.max", quota)
+            }
+            Version::One => {
+                fs::create_dir(&self.dir)?;
+                self.limit("memory.limit_in_bytes", self.limits.memory)?;
+                self.try_limit("memory.memsw.limit_in_bytes", self.limits.memory);
+                self.limit("cpu.cfs_period_us", self.limits.cpu.map(|_| PERIOD_US))?;
+                self.limit("cpu.cfs_quota_us", self.quota_us())
+            }
+        }
+    }
+
+    fn quota_us(&self) -> Option<u64> {
+        self.limits.cpu.map(|cpu| (cpu * PERIOD_US as f64).round() as u64)
+    }
+
+    fn limit(&self, file: &str, value: Option<impl ToString>) -> io::Result<()> {
+        value.map_or(Ok(()), |value| write(&self.dir.join(file), &value.to_string()))
+    }
+
+    fn try_limit(&self, file: &str, value: Option<u64>) {
+        // Said where it is called.
+        let _set = self.limit(file, value);
+    }
+
+    fn count(&self, to: &mut Confined) {
+        let read = |file: &str| fs::read_to_string(self.dir.join(file)).unwrap_or_default();
+        let number = |file: &str| read(file).trim().parse().ok();
+        let (events, peak) = match self.version {
+            Version::Two => ("memory.events", "memory.peak"),
+            Version::One => ("memory.oom_control", "memory.max_usage_in_bytes"),
+        };
+        if self.limits.memory.is_some() {
+            to.memory_limit_bytes = self.limits.memory;
+            to.memory_peak_bytes = number(peak);
+            to.oom_kills = field(&read(events), "oom_kill");
+        }
+        if self.limits.cpu.is_some() {
+            let stat = read("cpu.stat");
+            to.cpu_limit = self.limits.cpu;
+            to.throttled_periods = field(&stat, "nr_throttled");
+            to.throttled_us = match self.version {
+                Version::Two => field(&stat, "throttled_usec"),
+                Version::One => field(&stat, "throttled_time").map(|ns| ns / 1000),
+            };
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        leave_nothing(&self.dir);
+    }
+}
+
+/// Removes a group that nobody is in any more.
+fn leave_nothing(dir: &Path) {
+    // One that the keeper has removed already is gone; one with a process that nothing could end stays with it.
+    let _removed = fs::remove_dir(dir);
+}
+
+fn write(file: &Path, value: &str) -> io::Result<()> {
+    // Never made: below a folder that is no control group there is nothing to set.
+    let written = OpenOptions::new().write(true).open(file).and_then(|mut file| file.write_all(value.as_bytes()));
+    written.map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", file.display())))
+}
+
+/// The number after this name on a line of its own.
+fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_each_hierarchy_is_found_below_its_mount() {
+        let cgroups = "5:memory:/job/a\n2:cpu,cpuacct:/\n0::/user.slice/x\n";
+        let mounts = "30 25 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                      31 25 0:27 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
+                      32 25 0:28 /user.slice /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate\n";
+        let places = Places::parse(cgroups, mounts);
+        assert_eq!(places.memory.as_deref(), Some(Path::new("/sys/fs/cgroup/memory/job/a")));
+        assert_eq!(places.cpu.as_deref(), Some(Path::new("/sys/fs/cgroup/cpu/")));
+        assert_eq!(places.unified.as_deref(), Some(Path::new("/sys/fs/cgroup/unified/x")));
+    }
+
+    #[test]
+    fn a_counter_is_read_by_its_whole_name() {
+        let text = "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n";
+        assert_eq!(field(text, "oom_kill"), Some(2));
+        assert_eq!(field(text, "oom"), None);
+    }
+
+    #[test]
+    fn without_a_limit_there_is_no_group_and_nothing_counted() {
+        let none = Confinement::make(Limits::default(), "unused");
+        assert_eq!((none.dirs(), none.counted()), (Vec::new(), None));
+        assert_eq!(none.in_words(), "inactive: no limit of memory or CPU is set");
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_had_says_so_and_pretends_no_quota() {
+        let refused = Confinement {
+            groups: Vec::new(),
+            wanted: Limits { memory: Some(512 << 20), cpu: Some(1.5) },
+            refused: Some("denied".to_owned()),
+        };
+        assert_eq!(refused.unheld_memory(), Some(512 << 20));
+        let words = refused.in_words();
+        assert!(words.starts_with("inactive: memory 512.0 MiB and 1.5 of CPU could not be had (denied)"), "{words}");
+        assert!(words.contains("emulated cap") && words.ends_with("CPU time is not limited"), "{words}");
+    }
+}

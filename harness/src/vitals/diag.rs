@@ -1,0 +1,177 @@
+//! The kernel's list of TCP sockets, asked for by `sock_diag(7)`: it filters by state and port itself and needs no
+//! privilege. `/proc/net/tcp` would tell less, and lists every socket of the machine (5 to 70 ms).
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
+
+/// The kernel answers within milliseconds; a bound for a hang.
+const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+/// `linux/sock_diag.h`: `SOCK_DIAG_BY_FAMILY`.
+const BY_FAMILY: u16 = 20;
+/// `linux/netlink.h`: `NLM_F_REQUEST | NLM_F_DUMP`.
+const REQUEST_DUMP: u16 = 0x301;
+/// `linux/netlink.h`: `NLMSG_ERROR` and `NLMSG_DONE`.
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+/// `IPPROTO_TCP`.
+const TCP: u8 = 6;
+/// `linux/inet_diag.h`: `INET_DIAG_INFO`, the attribute that holds `struct tcp_info`.
+const INFO: u16 = 2;
+/// `struct nlmsghdr` and `struct inet_diag_req_v2`.
+const HEADER_BYTES: usize = 16;
+const REQUEST_BYTES: usize = HEADER_BYTES + 56;
+/// `struct inet_diag_msg`; attributes follow.
+const MESSAGE_BYTES: usize = 72;
+/// Where `tcpi_last_data_sent` and `tcpi_last_data_recv` stand in `struct tcp_info`, `linux/tcp.h`: after 8 bytes and
+/// 9 words, and 2 words later.
+const LAST_SENT: usize = 44;
+const LAST_RECEIVED: usize = 52;
+
+/// The two versions of the protocol.
+pub(super) const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
+
+/// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_LISTEN` is 10.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum States {
+    Established = 1 << 1,
+    Listening = 1 << 10,
+    Either = 1 << 1 | 1 << 10,
+}
+
+/// Which sockets are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    pub(super) family: AddressFamily,
+    pub(super) states: States,
+    /// Only those of this port here; 0: any.
+    pub(super) local_port: u16,
+    /// Only those to this port there; 0: any.
+    pub(super) remote_port: u16,
+    /// Whether the times of the last data are wanted too.
+    pub(super) times: bool,
+}
+
+/// One socket.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Socket {
+    pub(super) listening: bool,
+    pub(super) local_port: u16,
+    pub(super) remote_port: u16,
+    /// Of a listener: connections that wait to be accepted.
+    pub(super) receive_queue: u32,
+    /// Of a listener: how many may wait.
+    pub(super) send_queue: u32,
+    pub(super) inode: u32,
+    /// Milliseconds since data was last sent and received, when that was asked for.
+    pub(super) last: Option<Last>,
+}
+
+/// Milliseconds since data went over a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Last {
+    pub(super) sent_ms: u32,
+    pub(super) received_ms: u32,
+}
+
+/// A line to the kernel, of this network namespace.
+#[derive(Debug)]
+pub(super) struct Diag(OwnedFd);
+
+impl Diag {
+    /// Opens it.
+    pub(super) fn open() -> io::Result<Self> {
+        let kernel = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
+        set_socket_timeout(&kernel, Timeout::Recv, Some(ANSWER_WITHIN))?;
+        Ok(Self(kernel))
+    }
+
+    /// Hands on every socket that was asked for.
+    pub(super) fn ask(&self, question: Question, mut each: impl FnMut(Socket)) -> io::Result<()> {
+        sendto(&self.0, &question.bytes(), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        // The kernel fills at most this much at a time for whoever offers it (`netlink_dump`).
+        let mut bytes = vec![0; 32 * 1024];
+        loop {
+            let (read, _) = recv(&self.0, bytes.as_mut_slice(), RecvFlags::empty())?;
+            if read_datagram(&bytes[..read], &mut each)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Question {
+    fn bytes(self) -> [u8; REQUEST_BYTES] {
+        let mut bytes = [0; REQUEST_BYTES];
+        bytes[0..4].copy_from_slice(&(REQUEST_BYTES as u32).to_ne_bytes());
+        bytes[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&REQUEST_DUMP.to_ne_bytes());
+        bytes[16] = self.family.as_raw() as u8;
+        bytes[17] = TCP;
+        bytes[18] = if self.times { 1 << (INFO - 1) } else { 0 };
+        bytes[20..24].copy_from_slice(&(self.states as u32).to_ne_bytes());
+        bytes[24..26].copy_from_slice(&self.local_port.to_be_bytes());
+        bytes[26..28].copy_from_slice(&self.remote_port.to_be_bytes());
+        bytes
+    }
+}
+
+/// Hands on the sockets in one datagram of answers; true when the answer is complete.
+fn read_datagram(mut bytes: &[u8], each: &mut impl FnMut(Socket)) -> io::Result<bool> {
+    let malformed = || io::Error::from(io::ErrorKind::InvalidData);
+    while let Some(header) = bytes.get(..HEADER_BYTES) {
+        let length = word(header, 0).ok_or_else(malformed)? as usize;
+        let message = bytes.get(HEADER_BYTES..length.max(HEADER_BYTES)).ok_or_else(malformed)?;
+        match u16::from_ne_bytes([header[4], header[5]]) {
+            DONE => return Ok(true),
+            ERROR => return Err(kernel_error(message)),
+            _ => each(socket(message).ok_or_else(malformed)?),
+        }
+        // Messages stand at multiples of four bytes.
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Ok(false)
+}
+
+/// Reads a `struct inet_diag_msg`.
+fn socket(message: &[u8]) -> Option<Socket> {
+    let port = |at: usize| Some(u16::from_be_bytes([*message.get(at)?, *message.get(at + 1)?]));
+    Some(Socket {
+        listening: *message.get(1)? == 10,
+        local_port: port(4)?,
+        remote_port: port(6)?,
+        receive_queue: word(message, 56)?,
+        send_queue: word(message, 60)?,
+        inode: word(message, 68)?,
+        last: last(message.get(MESSAGE_BYTES..)?),
+    })
+}
+
+/// Finds `tcp_info` among the attributes.
+fn last(mut attributes: &[u8]) -> Option<Last> {
+    loop {
+        let head = word(attributes, 0)?.to_ne_bytes();
+        let length = usize::from(u16::from_ne_bytes([head[0], head[1]])).max(4);
+        if u16::from_ne_bytes([head[2], head[3]]) == INFO {
+            let info = attributes.get(4..length)?;
+            return Some(Last { sent_ms: word(info, LAST_SENT)?, received_ms: word(info, LAST_RECEIVED)? });
+        }
+        attributes = attributes.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// `struct nlmsgerr` begins with the negated errno.
+fn kernel_error(message: &[u8]) -> io::Error {
+    match word(message, 0) {
+        Some(code) => io::Error::from_raw_os_error(-(code as i32)),
+        None => io::ErrorKind::InvalidData.into(),
+    }
+}
