@@ -35,7 +35,8 @@ const SIGHTINGS: usize = 1024;
 pub(super) fn load(
     rig: &Rig<'_>,
     mut header: Header,
-    (telegram, side, before): (&Telegram, &Side<'_>, &Visits),
+    (telegram, before): (&Telegram, &Visits),
+    side: &Side<'_>,
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<Seal, Trouble> {
     let (ground, system) = (rig.ground, side.system);

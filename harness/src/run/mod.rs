@@ -210,7 +210,7 @@ impl Rig<'_> {
         let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(bot::passed(&self.order.scenario)));
-        load::load(self, header, (telegram, side, &before), tell)
+        load::load(self, header, (telegram, &before), side, tell)
     }
 
     /// A load that is to begin at an instant that has passed would begin with a heap of acts that nobody planned.

@@ -59,8 +59,8 @@ pub(super) fn scenario(
     let events = event::checked(&file.event, &system, &top("event"), &mut complaints);
     event::budgets(&file.budgets, (&events, crowd.idle), &journeys, &top("budgets"), &mut complaints);
     units(&top("budgets").key("memory"), &mut complaints);
-    units(&top("system").key("memory"), &mut complaints);
     units(&top("budgets").key("recovery").key("memory"), &mut complaints);
+    units(&top("system").key("memory"), &mut complaints);
     for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
         units(&top("telegram").key(rate), &mut complaints);
     }

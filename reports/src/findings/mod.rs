@@ -14,12 +14,12 @@ use crate::{Summary, Timeline};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingId {
-    /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
-    PoolSaturated,
     /// Left alone after the load, the system is not as it was before.
     DidNotRecover,
     /// Accepted work was lost when the system was ordered to stop.
     LostAtStop,
+    /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
+    PoolSaturated,
     /// Memory and stalls rise with a burst of uploads or edits.
     RenderStampede,
     /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
@@ -41,9 +41,9 @@ impl FindingId {
     /// Its name in `summary.json` and in `expect`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::PoolSaturated => "pool_saturated",
             Self::DidNotRecover => "did_not_recover",
             Self::LostAtStop => "lost_at_stop",
+            Self::PoolSaturated => "pool_saturated",
             Self::RenderStampede => "render_stampede",
             Self::ThrottleStorm => "throttle_storm",
         }
@@ -56,9 +56,9 @@ pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
     let rules = [
         render_stampede::find(timeline, load_from_s),
         throttle_storm::find(summary, timeline),
-        pool_saturated::find(summary, timeline),
         lost_at_stop::find(summary),
         did_not_recover::find(summary),
+        pool_saturated::find(summary, timeline),
     ];
     rules.into_iter().flatten().collect()
 }
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn a_findings_name_is_the_one_in_files() {
         for id in [
-            FindingId::PoolSaturated,
             FindingId::DidNotRecover,
             FindingId::LostAtStop,
+            FindingId::PoolSaturated,
             FindingId::RenderStampede,
             FindingId::ThrottleStorm,
         ] {

@@ -17,6 +17,7 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
             h2 { "The system" }
             (plate(|layout| vitals::chart(report, layout), caption(report)))
             (words::facts(&tables::system(report.summary)))
+            (after(report))
             @if report.summary.system.outbound.as_ref().is_some_and(|to| !to.is_empty()) {
                 h3 { "Its own connections" }
                 (words::table(&tables::connections(report.summary)))
@@ -25,7 +26,6 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
                 h3 { "What ran beside it" }
                 (words::table(&tables::services(report.summary)))
             }
-            (after(report))
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
             (last_words(report))
             (events(report))
