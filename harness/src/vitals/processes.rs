@@ -78,7 +78,7 @@ impl Processes {
         }
         let mut tick = Tick::default();
         let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
-        let threads_too = self.ticks % THREADS_EVERY == 0;
+        let threads_too = self.ticks.is_multiple_of(THREADS_EVERY);
         self.ticks += 1;
         self.known.retain(|identity, known| match known.sample(*identity, whose, threads_too) {
             None => false,
