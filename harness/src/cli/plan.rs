@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Exit;
 use super::errands::read_one;
 use crate::plan::{Arrival, Plan, plan};
-use crate::scenario::{Arrivals, Arrive, Scenario};
+use crate::scenario::{Arrivals, Arrive, Does, Scenario};
 
 /// Print what would be sent, and when, without starting anything.
 #[derive(Debug, clap::Args)]
@@ -53,12 +53,21 @@ fn print(scenario: &Scenario, plan: &Plan, out: &mut impl Write) -> io::Result<(
         let times = plan.arrivals.iter().filter(|arrival| arrival.act == act).count();
         writeln!(out, "# act {} {times}", spec.name)?;
     }
+    let to_bot = plan.arrivals.iter().filter(|arrival| is_to_bot(scenario, plan, arrival)).count();
+    if to_bot > 0 {
+        writeln!(out, "# towards_the_bot {to_bot}")?;
+    }
     let ends = plan.arrivals.first().zip(plan.arrivals.last());
     if let Some((first, last)) = ends {
         writeln!(out, "# from_us {} to_us {}", first.at.as_micros(), last.at.as_micros())?;
     }
     writeln!(out, "at_us\tplayer\tact\tnth")?;
     plan.arrivals.iter().try_for_each(|arrival| print_arrival(plan, arrival, out))
+}
+
+fn is_to_bot(scenario: &Scenario, plan: &Plan, arrival: &Arrival) -> bool {
+    let act = &plan.acts[usize::from(arrival.act)];
+    matches!(scenario.journeys[act.journey].steps[act.step].does, Does::Bot(_))
 }
 
 /// The crowd's and every journey's own.
@@ -133,7 +142,7 @@ fn quickest(sends: u64, limit: u32, window: Duration) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::plan::by_hand::{SECOND, journey, scenario, step, story};
-    use crate::scenario::{Shows, Sign, Template};
+    use crate::scenario::{Gesture, Shows, Sign, Template, ToBot, Where};
 
     fn small() -> Scenario {
         let mut scenario = scenario(vec![journey(
@@ -174,6 +183,16 @@ mod tests {
         let replayed = format!("# arrivals of story: 2 of arrivals.csv, sha256 {}\n", "0".repeat(64));
         assert!(printed.contains(&replayed), "{printed}");
         assert!(printed.contains("# arrivals of the crowd: [1.0, 2.5] a second, each for 1s\n"), "{printed}");
+    }
+
+    #[test]
+    fn acts_towards_the_bot_are_counted_and_where_there_are_none_nothing_is_said() {
+        let mut scenario = small();
+        let printed = |scenario: &Scenario| text(|out| print(scenario, &plan(scenario), out));
+        assert!(!printed(&scenario).contains("towards_the_bot"));
+        let says = Gesture::Says(Template::default());
+        scenario.journeys[0].steps[1].does = Does::Bot(ToBot { chat: Where::Private, gesture: says });
+        assert!(printed(&scenario).contains("# act guess 4\n# towards_the_bot 4\n"), "{}", printed(&scenario));
     }
 
     #[test]

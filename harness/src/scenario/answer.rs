@@ -8,7 +8,6 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Step;
 use super::body;
 use super::complaint::{Complaint, did_you_mean};
 use super::file::anything;
@@ -16,6 +15,7 @@ use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::step::{header_name, is_pointer, statuses};
 use super::template::{self, Captures, Piece, Template};
+use super::{Does, Step};
 
 /// Where in an answer a value stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,11 +219,15 @@ pub(super) fn when(
             Ended::Ok(true)
         }
     };
-    let step = earlier.iter().position(|step| step.act == file.act);
-    if step.is_none() {
+    let Some(step) = earlier.iter().position(|step| step.act == file.act) else {
         let known: Vec<&str> = earlier.iter().map(|step| step.act.as_str()).collect();
         let says = format!("no earlier step of this journey is the act `{}`", file.act);
         complaints.push(spot.key("act").complain(says, did_you_mean(&file.act, &known)));
+        return None;
+    };
+    if matches!((&earlier[step].does, &ended), (Does::Bot(_), Ended::Status(_))) {
+        let says = format!("a bot's answer has no status, and `{}` is an act towards the bot", file.act);
+        complaints.push(spot.key("status").complain_of_key(says, "ask whether it was answered: `ok = true`"));
     }
-    Some(When { step: step?, ended })
+    Some(When { step, ended })
 }

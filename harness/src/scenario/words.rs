@@ -153,7 +153,7 @@ fn advice(expected: &str) -> String {
         "a string" => "put it in quotes".to_owned(),
         "a sequence" => "put it in brackets, such as [\"npm\", \"start\"]".to_owned(),
         "newtype variant" => "it has settings of its own, such as `burst = { over = \"60s\" }`".to_owned(),
-        other => format!("write {other}"),
+        other => format!("write {}", in_plain_words(other)),
     }
 }
 

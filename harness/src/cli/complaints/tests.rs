@@ -63,6 +63,14 @@ const MISTAKES: &[(&str, &str)] = &[
     (r#"delete = "/api/session", capture = { later = "/later" }"#, r#"says = """#),
     (
         r#"delete = "/api/session", capture = { later = "/later" }"#,
+        r#"says = "bye", check = [{ pointer = "/ok", exists = true }]"#,
+    ),
+    (
+        r#"delete = "/api/session", capture = { later = "/later" }"#,
+        r#"says = "bye" }, { act = "again", get = "/", when = { act = "leave", status = 200 }"#,
+    ),
+    (
+        r#"delete = "/api/session", capture = { later = "/later" }"#,
         r#"says = "bye", shows = { chat = "{chat.id}", version = "/version" }"#,
     ),
     (r#"post = "/api/session", capture = { token = "/token" }, expect_status = [200, 201]"#, r#"taps = "Play""#),
