@@ -133,6 +133,48 @@ fn what_a_talkative_bot_says_beside_its_answers_is_unmatched() {
 }
 
 #[test]
+fn a_bot_that_edits_what_was_tapped_once_it_has_answered_has_nothing_unmatched() {
+    let Some(rig) = with_bot(&[TAPS, ("ENV = \"\"", "EDITS = \"1\"")]) else { return };
+    let summary = rig.run().ended(0).complete().summary();
+    assert_eq!((count(&summary["acts"]["tap"]["ok"]), &summary["telegram"]["unmatched"]), (40, &Value::from(0)));
+    assert!(count(&summary["telegram"]["by_method"]["editMessageText"]["calls"]) >= 30, "{}", summary["telegram"]);
+}
+
+#[test]
+fn a_visit_goes_from_the_app_to_the_bot_and_back_and_every_act_is_accounted_for() {
+    let mixed = (
+        "  { act = \"start\", says = \"/start\" },",
+        "  { act = \"open\", get = \"/\", capture = { greeting = \"/greeting\" }, on_failure = \"leave\" },\n  \
+           { act = \"start\", says = \"/start\" },\n  \
+           { act = \"tap\", taps = \"Play\", think = \"100ms\" },\n  \
+           { act = \"talk\", says = \"{greeting}\", in = \"group\", when = { act = \"tap\", ok = true } },\n  \
+           { act = \"comfort\", get = \"/\", when = { act = \"tap\", ok = false } },",
+    );
+    let Some(rig) = with_bot(&[mixed, ("ENV = \"\"", "MODE = \"webhook\"")]) else { return };
+    let summary = rig.run().complete().summary();
+    let acts = summary["acts"].as_object().expect("acts");
+    for (name, act) in acts {
+        let outcomes: u64 = act["outcomes"].as_object().expect("outcomes").values().map(count).sum();
+        assert_eq!((count(&act["planned"]), count(&act["ok"]) + outcomes), (20, 20), "{name}: {act}");
+    }
+    let left = count(&acts["open"]["outcomes"]["status_5xx"]);
+    assert!((2..=3).contains(&left), "every seventh of 20, whatever the pre-flight took: {left}");
+    for name in ["start", "tap", "talk"] {
+        assert_eq!(count(&acts[name]["ok"]), 20 - left, "{name}: {}", acts[name]);
+    }
+    assert_eq!(count(&acts["comfort"]["ok"]), 0);
+    assert_eq!(summary["telegram"]["unmatched"], 0);
+}
+
+#[test]
+fn acts_towards_the_bot_are_refused_where_the_stub_is_another_rigs() {
+    let rig = Rig::new(START).with(&["--stub", "http://127.0.0.1:1"]);
+    let left = rig.run().ended(2);
+    assert!(left.stderr.contains("acts towards the bot go through the stub"), "{}", left.stderr);
+    assert!(left.stderr.contains("leave them to a run of one rig with a stub of its own"), "{}", left.stderr);
+}
+
+#[test]
 fn a_group_beyond_its_ceiling_shows_throttled_calls_and_later_answers() {
     let ceiling = "profile = \"off\"\nabsorb_short_waits = false\nrules = [{ id = \"group\", scope = \"group\", \
                    families = [\"sends\"], limit = 20, window = \"2s\" }]";

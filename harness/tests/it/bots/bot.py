@@ -3,6 +3,7 @@
 AFTER_MS      how long after an update it answers
 SILENT_EVERY  every so many updates it does not answer at all
 TALKATIVE     a second message follows every answer
+EDITS         it edits the message of a tap once it has answered the tap
 REFUSES_FROM  from this update on its webhook answers 500
 """
 
@@ -25,6 +26,7 @@ KEYBOARD = {"inline_keyboard": [[{"text": "Play", "callback_data": "play"}]]}
 
 kept = threading.local()
 numbers = itertools.count(1)
+opened = itertools.count(1)
 workers = ThreadPoolExecutor(64)
 
 
@@ -48,6 +50,10 @@ def answer(update, number, came):
     query = update.get("callback_query")
     if query:
         call("answerCallbackQuery", callback_query_id=query["id"], text="go")
+        if "EDITS" in os.environ:
+            shown = query["message"]
+            of = {"chat_id": shown["chat"]["id"], "message_id": shown["message_id"]}
+            call("editMessageText", **of, text=f"round {number}", reply_markup=KEYBOARD)
         return
     message = update["message"]
     chat, text = message["chat"]["id"], message["text"]
@@ -76,6 +82,15 @@ class Webhook(http.server.BaseHTTPRequestHandler):
         self.send_response(200 if take(update) else 500)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def do_GET(self):
+        """The Mini App beside the bot: every seventh request finds it busy."""
+        status = 503 if next(opened) % 7 == 0 else 200
+        page = json.dumps({"greeting": "hello"}).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
 
     def log_message(self, *_):
         pass
