@@ -39,7 +39,7 @@ steps = [
 const BOT: &str = include_str!("bots/bot.py");
 
 /// The scenario with pieces replaced, and its bot; nothing where there is no Python.
-pub(crate) fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
+fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
     if Command::new("python3").arg("--version").output().is_err() {
         skipped();
         return None;
@@ -56,7 +56,7 @@ pub(crate) fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
 #[expect(clippy::disallowed_methods, reason = "CI has every tool")]
-pub(crate) fn skipped() {
+fn skipped() {
     assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has python3");
     eprintln!("SKIPPED: no python3 here");
 }
@@ -157,7 +157,7 @@ fn a_visit_goes_from_the_app_to_the_bot_and_back_and_every_act_is_accounted_for(
         let outcomes: u64 = act["outcomes"].as_object().expect("outcomes").values().map(count).sum();
         assert_eq!((count(&act["planned"]), count(&act["ok"]) + outcomes), (20, 20), "{name}: {act}");
     }
-    let left = count(&acts["open"]["outcomes"]["503"]);
+    let left = count(&acts["open"]["outcomes"]["status_5xx"]);
     assert!((2..=3).contains(&left), "every seventh of 20, whatever the pre-flight took: {left}");
     for name in ["start", "tap", "talk"] {
         assert_eq!(count(&acts[name]["ok"]), 20 - left, "{name}: {}", acts[name]);
