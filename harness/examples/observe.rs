@@ -71,9 +71,10 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
         port,
         cores: cores::split(&Cores::Count(1), &machine).expect("a core for the system"),
         open_files: None,
-        remove: Some(folder.root().to_owned()),
+        remove: vec![folder.root().to_owned()],
         ready: Ready::Accepts,
         stub: None,
+        redirect: None,
         ready_within: Duration::from_secs(30),
         stop_within: Duration::from_secs(1),
     }

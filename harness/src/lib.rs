@@ -18,6 +18,7 @@ pub mod init_data;
 pub mod keeper;
 pub mod plan;
 pub mod record;
+pub mod redirect;
 pub mod run;
 pub mod scenario;
 pub mod stop;

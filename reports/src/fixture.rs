@@ -75,6 +75,8 @@ fn observations() -> Observations {
         cgroup: inactive(),
         outbound: inactive(),
         deliveries: active(),
+        redirect: active(),
+        isolate: inactive(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a run stands on, decided before anything starts: its epoch, its plan, who gets which cores, the port.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,14 +12,15 @@ use super::trouble::RunError;
 use super::{News, Order};
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
+use crate::redirect::{BOT_TOKEN, Redirect, hide_tokens};
 use crate::scenario::Scenario;
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
 use crate::system::{Clock, Launch, System, port};
 use crate::template::{Escape, Values, fill};
 use crate::vitals::Folder;
 
-/// The bot's token: well formed, and nobody's.
-const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
+/// The variables that held a real bot's token.
+pub(super) type Hidden = Vec<String>;
 
 /// What a run stands on.
 #[derive(Debug)]
@@ -73,13 +75,21 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, stub: &Arc<Stub>, heartbeat: Option<&Folder>) -> Launch {
+    pub(super) fn launch(
+        &self,
+        scenario: &Scenario,
+        stub: &Arc<Stub>,
+        heartbeat: Option<&Folder>,
+        redirect: &Arc<Redirect>,
+    ) -> (Launch, Hidden) {
         let system = &scenario.system;
-        let mut env = self.environment(scenario, &stub.url());
+        let (mut env, hidden) = self.environment(scenario, &stub.url());
+        redirect.put_into(&mut env, &stub.url());
         if let Some(folder) = heartbeat {
             folder.put_into(&mut env);
         }
-        Launch {
+        let folders = heartbeat.map(Folder::root).into_iter().chain([redirect.root()]);
+        let launch = Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
@@ -87,21 +97,19 @@ impl Ground {
             port: self.port,
             cores: self.cores.clone(),
             open_files: self.open_files,
-            remove: heartbeat.map(|folder| folder.root().to_owned()),
+            remove: folders.map(Path::to_owned).collect(),
             ready: system.ready.clone(),
             stub: Some(Arc::clone(stub)),
+            redirect: Some(Arc::clone(redirect)),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
-        }
+        };
+        (launch, hidden)
     }
 
-    /// `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT` always; the scenario's own over them.
-    fn environment(&self, scenario: &Scenario, stub_url: &str) -> BTreeMap<String, String> {
-        let mut env = BTreeMap::from([
-            ("PORT".to_owned(), self.port.to_string()),
-            ("BOT_TOKEN".to_owned(), self.bot_token.to_owned()),
-            ("TELEGRAM_API_ROOT".to_owned(), stub_url.to_owned()),
-        ]);
+    /// `PORT`, and all that names the stub and its bot; the scenario's own over them. No real token is left in it.
+    fn environment(&self, scenario: &Scenario, stub_url: &str) -> (BTreeMap<String, String>, Hidden) {
+        let mut env = BTreeMap::from([("PORT".to_owned(), self.port.to_string())]);
         let values = Values {
             system_port: Some(self.port),
             stub_url: Some(stub_url),
@@ -114,7 +122,9 @@ impl Ground {
             assert!(filled.is_ok(), "a checked scenario's environment has only placeholders that have a value there");
             env.insert(name.clone(), value);
         }
-        env
+        Redirect::name_stub(&mut env, stub_url, self.bot_token);
+        let hidden = hide_tokens(&mut env, self.bot_token);
+        (env, hidden)
     }
 
     /// The cores as the system's threads really have them.

@@ -104,5 +104,7 @@ fn observations() -> Observations {
         cgroup: "inactive: no limit of memory or CPU is set".to_owned(),
         outbound: "inactive: the system's own connections are not watched".to_owned(),
         deliveries: not_yet(),
+        redirect: not_yet(),
+        isolate: "inactive: not asked for (--isolate)".to_owned(),
     }
 }

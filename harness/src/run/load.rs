@@ -58,7 +58,7 @@ pub(super) fn load(
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
-    bot::note(rig, stub, &driven);
+    bot::note(rig, stub, system, &driven);
     let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
     let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
     let observed = observer.finish();

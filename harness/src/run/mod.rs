@@ -28,6 +28,7 @@ pub use trouble::RunError;
 use self::ground::Ground;
 use self::trouble::Trouble;
 use crate::record::{Progress, Recorder};
+use crate::redirect::Redirect;
 use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
 use crate::system::{StartError, System, Watch};
@@ -59,7 +60,8 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
     let heartbeat = heartbeat(&order.scenario);
-    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat };
+    let redirect = Redirect::prepare(false).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
+    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -98,6 +100,8 @@ struct Rig<'a> {
     stop: &'a Stop,
     /// Where the probes inside the system write, or why there are none.
     heartbeat: Result<Arc<Folder>, String>,
+    /// What turns the system to the stub.
+    redirect: Arc<Redirect>,
 }
 
 impl Rig<'_> {
@@ -125,7 +129,12 @@ impl Rig<'_> {
     }
 
     fn start_system(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
-        let launch = self.ground.launch(&self.order.scenario, stub, self.heartbeat.as_deref().ok());
+        let heartbeat = self.heartbeat.as_deref().ok();
+        let (launch, hidden) = self.ground.launch(&self.order.scenario, stub, heartbeat, &self.redirect);
+        if !hidden.is_empty() {
+            let names = hidden.join(", ");
+            tell(News::Fact(&format!("note: a bot's token in {names}: the system gets a made-up one in its place")));
+        }
         let in_flight = self.progress.in_flight_count();
         let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
@@ -162,6 +171,11 @@ impl Rig<'_> {
             return Err(refused);
         }
         tell(News::Fact(bot::passed(&self.order.scenario)));
+        let calls = stub.attendance().calls;
+        if calls == 0 {
+            tell(News::Fact(&format!("note: {}", self.redirect.advice(system.root(), &stub.url()))));
+        }
+        header.observations.redirect = self.redirect.standing(calls);
         load::load(self, header, stub, system, tell)
     }
 
@@ -171,7 +185,8 @@ impl Rig<'_> {
     }
 
     /// A run that comes to no load still tells what the system asked of Telegram: a 429 at its start, perhaps.
-    fn without_load(&self, header: Header, stub: &Stub) {
+    fn without_load(&self, mut header: Header, stub: &Stub) {
+        header.observations.redirect = self.redirect.standing(stub.attendance().calls);
         self.write(Row::Header(Box::new(header)));
         let calls = watch::call_interval(&stub.take_interval(), Duration::ZERO, self.ground.clock.now());
         self.write(Row::Calls(calls));

@@ -81,7 +81,9 @@ fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trou
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
-        Outcome::Unanswered => format!("was not answered by any call of the bot in time: {}", bot::why_not(rig, stub)),
+        Outcome::Unanswered => {
+            format!("was not answered by any call of the bot in time: {}", bot::why_not(rig, stub, system))
+        }
         Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();

@@ -9,6 +9,7 @@ use floodrig_stub::Stub;
 
 use super::cores::CoreSets;
 use crate::keeper::{Program, Spec};
+use crate::redirect::Redirect;
 use crate::scenario::Ready;
 
 /// What to start, everything decided.
@@ -28,12 +29,14 @@ pub struct Launch {
     pub cores: CoreSets,
     /// Its soft limit on open files; nothing: the rig's own.
     pub open_files: Option<u64>,
-    /// A folder that goes with it, however it ends.
-    pub remove: Option<PathBuf>,
+    /// Folders that go with it, however it ends.
+    pub remove: Vec<PathBuf>,
     /// When it counts as ready.
     pub ready: Ready,
     /// Where a bot is seen to come.
     pub stub: Option<Arc<Stub>>,
+    /// What turns it to the stub, and knows why it may not come.
+    pub redirect: Option<Arc<Redirect>>,
     /// How long that may take.
     pub ready_within: Duration,
     /// How long it may take to stop when it did not become ready.

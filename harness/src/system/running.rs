@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, Logs};
+use floodrig_stub::Stub;
 
 use super::clock::Clock;
 use super::cores::{self, Pinning};
@@ -129,7 +130,10 @@ impl System {
         let pid = self.kept.command.pid;
         let within = launch.ready_within;
         let why = match (&launch.ready, &launch.stub) {
-            (Ready::Bot, Some(stub)) => Unready::NoBot { waited_for, within, pid, url: stub.url() },
+            (Ready::Bot, Some(stub)) => {
+                let advice = no_bot(stub, launch, self.kept.root());
+                Unready::NoBot { waited_for, within, pid, advice }
+            }
             (Ready::Bot | Ready::Path(_) | Ready::Accepts, _) => {
                 Unready::TimedOut { waited_for, within, pid, listening: port::listening(&tree) }
             }
@@ -205,5 +209,13 @@ impl System {
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         death::of_stop(at, end.stopped.map(|(how, _)| how), tail, grace)
+    }
+}
+
+/// What to do about a bot that has not asked for its updates.
+fn no_bot(stub: &Stub, launch: &Launch, root: u32) -> String {
+    match (stub.attendance().calls, &launch.redirect) {
+        (0, Some(redirect)) => redirect.advice(root, &stub.url()),
+        (0, None) | (1.., _) => "Does it poll or set a webhook?".to_owned(),
     }
 }

@@ -17,6 +17,7 @@ mod processes;
 mod stalls;
 
 pub use heartbeat::Folder;
+pub(crate) use heartbeat::{Runtime, isolating};
 pub use machine::machine;
 pub use observer::{Observed, Observer, Subject};
 pub use own::OwnUse;

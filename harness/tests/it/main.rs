@@ -12,3 +12,4 @@ mod lifecycle;
 mod outcome;
 mod rig;
 mod stub;
+mod unchanged;

@@ -10,4 +10,5 @@ mod heartbeat;
 mod lifecycle;
 mod loops;
 mod readiness;
+mod redirect;
 mod support;

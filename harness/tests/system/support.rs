@@ -31,9 +31,10 @@ pub(crate) fn shell(script: &str) -> Launch {
         port: port::choose(None).unwrap(),
         cores: cores::split(&Cores::Count(1), &cores::machine().unwrap()).unwrap(),
         open_files: None,
-        remove: None,
+        remove: Vec::new(),
         ready: Ready::Accepts,
         stub: None,
+        redirect: None,
         ready_within: LONG,
         stop_within: Duration::from_millis(200),
     }

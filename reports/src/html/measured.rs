@@ -34,8 +34,18 @@ fn ceilings(header: &Header) -> Markup {
 }
 
 fn observations(observations: &Observations) -> Markup {
-    let Observations { heartbeat, black_box, proc, listen_queue, tcp_info, cgroup, outbound, deliveries } =
-        observations;
+    let Observations {
+        heartbeat,
+        black_box,
+        proc,
+        listen_queue,
+        tcp_info,
+        cgroup,
+        outbound,
+        deliveries,
+        redirect,
+        isolate,
+    } = observations;
     let all = [
         ("heartbeat of the system's own loop", heartbeat),
         ("probe from outside", black_box),
@@ -45,6 +55,8 @@ fn observations(observations: &Observations) -> Markup {
         ("cgroup", cgroup),
         ("outgoing connections", outbound),
         ("deliveries", deliveries),
+        ("the system's way to the stub", redirect),
+        ("network of the run's own", isolate),
     ];
     html! {
         h3 { "What was watched" }

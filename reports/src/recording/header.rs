@@ -149,6 +149,12 @@ pub struct Observations {
     pub cgroup: String,
     pub outbound: String,
     pub deliveries: String,
+    /// How the system was turned to the stub.
+    #[serde(default)]
+    pub redirect: String,
+    /// Whether the run had a network of its own.
+    #[serde(default)]
+    pub isolate: String,
 }
 
 impl Observations {
