@@ -15,6 +15,7 @@ pub mod deliveries;
 pub mod drive;
 pub mod exchange;
 pub mod init_data;
+pub mod isolate;
 pub mod keeper;
 pub mod plan;
 pub mod record;

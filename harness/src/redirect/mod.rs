@@ -8,15 +8,18 @@
 mod advice;
 mod hooks;
 mod token;
+mod trust;
 mod variables;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use floodrig_stub::Stub;
 pub use token::hide_tokens;
 
 use self::hooks::{Hooks, Mark};
+use self::trust::Trust;
 use self::variables::{API_ROOTS, TOKENS};
 use crate::system::preload;
 
@@ -31,13 +34,24 @@ const DIRECT: &str = "127.0.0.1,localhost,api.telegram.org";
 #[derive(Debug)]
 pub struct Redirect {
     hooks: Hooks,
-    isolated: bool,
+    trust: Option<Trust>,
 }
 
 impl Redirect {
     /// Writes the hooks. `isolated`: whether the name `api.telegram.org` means the stub for everybody here.
     pub fn prepare(isolated: bool) -> io::Result<Self> {
-        Ok(Self { hooks: Hooks::write()?, isolated })
+        let trust = if isolated { Some(Trust::make()?) } else { None };
+        Ok(Self { hooks: Hooks::write()?, trust })
+    }
+
+    /// Where everybody here takes it for Telegram's, the stub opens that door too.
+    pub fn open_door(&self, stub: &Stub) -> io::Result<()> {
+        self.trust.as_ref().map_or(Ok(()), |trust| trust.open(stub))
+    }
+
+    /// Whether the name means the stub for everybody here.
+    pub fn is_isolated(&self) -> bool {
+        self.trust.is_some()
     }
 
     /// The folder of the hooks, for the keeper to remove.
@@ -56,12 +70,13 @@ impl Redirect {
     }
 
     /// The hooks, and no proxy between them and the stub.
-    pub fn put_into(&self, env: &mut BTreeMap<String, String>, stub_url: &str) {
+    pub fn put_into(&self, env: &mut BTreeMap<String, String>, stub_url: &str) -> io::Result<()> {
         self.hooks.put_into(env, stub_url);
         for name in NO_PROXY {
             let hosts = preload::own(env, name).map_or(DIRECT.to_owned(), |own| format!("{own},{DIRECT}"));
             env.insert(name.to_owned(), hosts);
         }
+        self.trust.as_ref().map_or(Ok(()), |trust| trust.put_into(env, self.root()))
     }
 
     /// What is observed of a system that has made so many calls.
@@ -78,7 +93,7 @@ impl Redirect {
             (_, false) => {
                 format!("active: https://api.telegram.org is the stub inside pid {}, by a hook", redirected.join(", "))
             }
-            (_, true) if self.isolated => {
+            (_, true) if self.is_isolated() => {
                 "active: by the system's own API root, or by the hosts file of --isolate".to_owned()
             }
             (_, true) => "active: the system takes its API root from its environment".to_owned(),
@@ -87,6 +102,6 @@ impl Redirect {
 
     /// Why no call came from the processes below `root`, and what to do.
     pub fn advice(&self, root: u32, stub_url: &str) -> String {
-        advice::advice(&self.hooks, self.isolated, root, stub_url)
+        advice::advice(&self.hooks, self.is_isolated(), root, stub_url)
     }
 }

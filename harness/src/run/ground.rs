@@ -1,6 +1,7 @@
 //! What a run stands on, decided before anything starts: its epoch, its plan, who gets which cores, the port.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -81,10 +82,10 @@ impl Ground {
         stub: &Arc<Stub>,
         heartbeat: Option<&Folder>,
         redirect: &Arc<Redirect>,
-    ) -> (Launch, Hidden) {
+    ) -> io::Result<(Launch, Hidden)> {
         let system = &scenario.system;
         let (mut env, hidden) = self.environment(scenario, &stub.url());
-        redirect.put_into(&mut env, &stub.url());
+        redirect.put_into(&mut env, &stub.url())?;
         if let Some(folder) = heartbeat {
             folder.put_into(&mut env);
         }
@@ -104,7 +105,7 @@ impl Ground {
             ready_within: system.ready_within,
             stop_within: system.stop_within,
         };
-        (launch, hidden)
+        Ok((launch, hidden))
     }
 
     /// `PORT`, and all that names the stub and its bot; the scenario's own over them. No real token is left in it.

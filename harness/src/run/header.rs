@@ -44,7 +44,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> H
         },
         versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
         how: how(order, ceilings),
-        observations: observations(),
+        observations: observations(order.isolated),
         budgets: scenario.budgets.clone(),
         judge_latency: !shared && !order.quick,
         not_judged: not_judged(shared, order.quick),
@@ -93,7 +93,7 @@ pub(super) fn deliveries(scenario: &Scenario) -> String {
 }
 
 /// What is watched in every run; the load says the rest once it begins.
-fn observations() -> Observations {
+fn observations(isolated: bool) -> Observations {
     let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
         heartbeat: not_yet(),
@@ -105,6 +105,11 @@ fn observations() -> Observations {
         outbound: "inactive: the system's own connections are not watched".to_owned(),
         deliveries: not_yet(),
         redirect: not_yet(),
-        isolate: "inactive: not asked for (--isolate)".to_owned(),
+        isolate: if isolated {
+            "active: a network of the run's own, from which nothing outside can be reached"
+        } else {
+            "inactive: not asked for (--isolate)"
+        }
+        .to_owned(),
     }
 }

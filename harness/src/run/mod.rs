@@ -31,7 +31,7 @@ use crate::record::{Progress, Recorder};
 use crate::redirect::Redirect;
 use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
-use crate::system::{StartError, System, Watch};
+use crate::system::{Launch, StartError, System, Watch};
 use crate::vitals::Folder;
 
 /// What to run and where to leave it.
@@ -47,6 +47,8 @@ pub struct Order {
     pub open_files: Option<u64>,
     /// Whether the crowd was made smaller and latency is not judged.
     pub quick: bool,
+    /// Whether this process is in a network of the run's own.
+    pub isolated: bool,
     /// The command that makes this run again.
     pub repeat_with: String,
 }
@@ -60,7 +62,7 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
     let heartbeat = heartbeat(&order.scenario);
-    let redirect = Redirect::prepare(false).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
+    let redirect = Redirect::prepare(order.isolated).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
     let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
@@ -108,7 +110,8 @@ impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let stub = self.start_stub(tell)?;
         let header = self.header(&stub);
-        let system = match self.start_system(&stub, tell) {
+        let launch = self.launch(&stub, tell)?;
+        let system = match self.start_system(&launch, tell) {
             Ok(system) => system,
             Err(cause) => return Err(self.not_started(header, &stub, cause)),
         };
@@ -124,21 +127,36 @@ impl Rig<'_> {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(Trouble::unrecorded("open a port for the stub"))?;
         let stub = floodrig_stub::start(scenario.telegram.clone(), listener, self.ground.epoch, scenario.seed)
             .map_err(Trouble::unrecorded("start the stub"))?;
+        self.redirect.open_door(&stub).map_err(Trouble::unrecorded("open the stub's port 443"))?;
         tell(News::Fact(&format!("stub of Telegram on {}; nothing leaves this machine", stub.url())));
+        if self.redirect.is_isolated() {
+            tell(News::Fact(
+                "isolated: api.telegram.org is the stub, and nothing outside of the run's own network can be reached, \
+                 services of this machine included",
+            ));
+        }
         Ok(Arc::new(stub))
     }
 
-    fn start_system(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
+    /// What is started, with nothing real in its environment.
+    fn launch(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<Launch, Trouble> {
         let heartbeat = self.heartbeat.as_deref().ok();
-        let (launch, hidden) = self.ground.launch(&self.order.scenario, stub, heartbeat, &self.redirect);
+        let (launch, hidden) = self
+            .ground
+            .launch(&self.order.scenario, stub, heartbeat, &self.redirect)
+            .map_err(Trouble::unrecorded("write the certificates for the system"))?;
         if !hidden.is_empty() {
             let names = hidden.join(", ");
             tell(News::Fact(&format!("note: a bot's token in {names}: the system gets a made-up one in its place")));
         }
+        Ok(launch)
+    }
+
+    fn start_system(&self, launch: &Launch, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
         let in_flight = self.progress.in_flight_count();
         let watch = Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight };
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(&launch, watch, &self.stop.flag(), &mut waits)?;
+        let system = System::start(launch, watch, &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
         let up = match self.order.scenario.system.ready {
             Ready::Bot => "bot up and asking for updates".to_owned(),

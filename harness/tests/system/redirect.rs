@@ -20,7 +20,7 @@ fn stub() -> Stub {
 /// What a program prints that runs with the hook.
 fn printed(language: Language, stub: &Stub, redirect: &Redirect, program: &str) -> String {
     let mut env = BTreeMap::from([("BOT_TOKEN".to_owned(), BOT_TOKEN.to_owned())]);
-    redirect.put_into(&mut env, &stub.url());
+    redirect.put_into(&mut env, &stub.url()).unwrap();
     let option: &[&str] = match language {
         Language::Node => &["--input-type=module", "-e"],
         Language::Python => &["-c"],
