@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-use floodrig::keeper::Program;
+use floodrig::keeper::{Program, Tree};
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{Launch, System, Watch, cores, port};
 use floodrig::vitals::{Folder, Observer, Subject};
@@ -82,9 +83,8 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
 
 fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
     Subject {
-        root: system.root(),
-        port: launch.port,
-        listens: true,
+        tree: Ok(Tree::Below(system.root())),
+        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, launch.port))),
         path: "/".to_owned(),
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),

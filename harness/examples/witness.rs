@@ -1,8 +1,8 @@
 //! A server that bears witness to a load generator: it counts what it received, knows when, and freezes on order.
 //!
-//! usage: `witness [log] [freeze]` serves until its standard input ends, then prints what it saw as one line of JSON;
-//! `log` keeps the instant of every request, `freeze` stops the server for 1 s of every 5 s, from 2 s after the first
-//! request on. `witness timer RATE SECONDS` is the control: how late a bare timer rings on this core.
+//! usage: `witness [log] [freeze] [json]` serves until its standard input ends, then prints what it saw as one line of
+//! JSON; `log` keeps the instant of every request, `freeze` stops the server for 1 s of every 5 s, from 2 s after the
+//! first request on, `json` answers with some. `witness timer RATE SECONDS` is the control: how late a bare timer rings on this core.
 
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
@@ -16,6 +16,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const JSON: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 44\r\n\r\n\
+    {\"token\":\"7f3a90c1\",\"version\":3,\"score\":12}\n";
 
 /// What was seen.
 #[derive(Default)]
@@ -23,6 +25,8 @@ struct Seen {
     first: Option<Instant>,
     requests: u64,
     connections: u64,
+    open: u64,
+    open_peak: u64,
     /// Nanoseconds since the first request, where they are kept.
     log: Option<Vec<u64>>,
 }
@@ -31,12 +35,15 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let line = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["timer", rate, seconds] => timer(rate.parse().expect("a rate"), seconds.parse().expect("seconds")),
-        ref words => serve(words.contains(&"log"), words.contains(&"freeze")),
+        ref words => {
+            let answer = if words.contains(&"json") { JSON } else { ANSWER };
+            serve(words.contains(&"log"), words.contains(&"freeze"), answer)
+        }
     };
     writeln!(std::io::stdout(), "{line}").expect("standard output is open");
 }
 
-fn serve(log: bool, freeze: bool) -> String {
+fn serve(log: bool, freeze: bool, answer: &'static [u8]) -> String {
     let seen = Rc::new(RefCell::new(Seen { log: log.then(Vec::new), ..Seen::default() }));
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(tokio::runtime::LocalOptions::default()).expect("a runtime");
@@ -56,7 +63,7 @@ fn serve(log: bool, freeze: bool) -> String {
             tokio::task::spawn_local(freezes(Rc::clone(&seen)));
         }
         tokio::select! {
-            () = accept(listener, &seen) => {}
+            () = accept(listener, &seen, answer) => {}
             _ = stopped => {}
         }
     });
@@ -64,35 +71,57 @@ fn serve(log: bool, freeze: bool) -> String {
     let offsets = seen.log.as_deref().unwrap_or_default();
     let log: Vec<String> = offsets.iter().map(u64::to_string).collect();
     let cpu = cpu_us();
-    let (requests, connections, log) = (seen.requests, seen.connections, log.join(","));
-    format!(r#"{{"requests":{requests},"connections":{connections},"cpu_us":{cpu},"arrivals_ns":[{log}]}}"#)
+    let (requests, connections, open_peak, log) = (seen.requests, seen.connections, seen.open_peak, log.join(","));
+    format!(
+        r#"{{"requests":{requests},"connections":{connections},"open_peak":{open_peak},"cpu_us":{cpu},"arrivals_ns":[{log}]}}"#
+    )
 }
 
-async fn accept(listener: TcpListener, seen: &Rc<RefCell<Seen>>) {
+async fn accept(listener: TcpListener, seen: &Rc<RefCell<Seen>>, answer: &'static [u8]) {
     loop {
         let (stream, _) = listener.accept().await.expect("a connection");
-        seen.borrow_mut().connections += 1;
-        tokio::task::spawn_local(attend(stream, Rc::clone(seen)));
+        seen.borrow_mut().opened();
+        tokio::task::spawn_local(attend(stream, Rc::clone(seen), answer));
     }
 }
 
-/// Requests come one at a time and have no body.
-async fn attend(mut stream: TcpStream, seen: Rc<RefCell<Seen>>) {
+/// Requests come one at a time.
+async fn attend(mut stream: TcpStream, seen: Rc<RefCell<Seen>>, answer: &'static [u8]) {
     stream.set_nodelay(true).expect("no delay");
     let (mut request, mut end) = ([0; 4096], 0);
     while let Ok(length @ 1..) = stream.read(&mut request[end..]).await {
         end += length;
-        if request[..end].ends_with(b"\r\n\r\n") {
+        if is_whole(&request[..end]) {
             end = 0;
             seen.borrow_mut().count();
-            if stream.write_all(ANSWER).await.is_err() {
-                return;
+            if stream.write_all(answer).await.is_err() {
+                break;
             }
         }
     }
+    seen.borrow_mut().open -= 1;
+}
+
+/// A head, and the body whose length it names. A bare request, which is all that peers send, is told by its end alone.
+fn is_whole(request: &[u8]) -> bool {
+    if request.starts_with(b"GET") {
+        return request.ends_with(b"\r\n\r\n");
+    }
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut head = httparse::Request::new(&mut headers);
+    let Ok(httparse::Status::Complete(body_at)) = head.parse(request) else { return false };
+    let named = head.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
+    let length = named.and_then(|header| std::str::from_utf8(header.value).ok()?.parse().ok()).unwrap_or(0);
+    request.len() >= body_at + length
 }
 
 impl Seen {
+    fn opened(&mut self) {
+        self.connections += 1;
+        self.open += 1;
+        self.open_peak = self.open_peak.max(self.open);
+    }
+
     #[expect(clippy::disallowed_methods, reason = "a witness has a watch of its own")]
     fn count(&mut self) {
         self.requests += 1;

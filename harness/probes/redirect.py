@@ -52,7 +52,12 @@ def _redirect(stub, marks):
             mark("redirected")
             return (stub_host, stub_port)
 
+        def named(look_up):
+            return lambda host: look_up(standing_in if is_telegram(host) else host)
+
         socket.getaddrinfo = getaddrinfo
+        socket.gethostbyname = named(socket.gethostbyname)
+        socket.gethostbyname_ex = named(socket.gethostbyname_ex)
         socket.socket.connect = lambda self, address: connect(self, local(address))
         socket.socket.connect_ex = lambda self, address: connect_ex(self, local(address))
 

@@ -25,4 +25,5 @@ pub mod scenario;
 pub mod stop;
 pub mod system;
 pub mod template;
+mod url;
 pub mod vitals;

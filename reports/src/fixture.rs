@@ -44,6 +44,8 @@ pub(crate) fn header() -> Header {
         repeat_with: "floodrig run scenarios/rollover.toml --variant after --seed 7".to_owned(),
         ready_after_ms: Some(120),
         calibration: None,
+        shard: None,
+        parts: Vec::new(),
     }
 }
 
@@ -77,6 +79,7 @@ fn observations() -> Observations {
         deliveries: active(),
         redirect: active(),
         isolate: inactive(),
+        calls: active(),
     }
 }
 
@@ -227,7 +230,7 @@ pub(crate) fn one_row_of_each_kind() -> Vec<Row> {
         Row::Vital(vital(1)),
         Row::Stack(Stack { at_us: 1, pid: 7, frames: vec!["draw (board.js:12)".to_owned()] }),
         Row::Stall(Stall { from_us: 1, len_us: 60_000, ..Stall::default() }),
-        Row::Probed(Probed { longest_delay_us: Some(45_000) }),
+        Row::Probed(Probed { longest_delay_us: Some(45_000), network: None }),
         Row::Calls(calls(1)),
         Row::Deliveries(deliveries(1)),
         note("the first of many"),

@@ -1,7 +1,7 @@
 //! How the numbers were taken, in sentences: a report states this before it states a number.
 
 use crate::Value;
-use crate::recording::{Cores, Header};
+use crate::recording::{Calibration, Cores, Header, Part};
 
 /// As much of a plan's digest as tells two plans apart.
 pub(crate) const SHOWN_DIGEST: usize = 12;
@@ -17,10 +17,31 @@ pub fn how_measured(header: &Header) -> Vec<String> {
         machine(header),
         calibration(header),
     ];
+    lines.extend(shards(header));
     lines.extend(header.cores.note.clone());
     lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
     lines.extend(header.not_judged.as_ref().map(|why| format!("latency budgets are shown and not judged: {why}")));
     lines
+}
+
+/// What of the plan this is, and who drove it.
+fn shards(header: &Header) -> Vec<String> {
+    if let Some(shard) = header.shard {
+        return vec![format!("this is shard {shard} of the plan: the acts of one player in {}", shard.of)];
+    }
+    let Some(last) = header.parts.last() else { return Vec::new() };
+    let joint = format!(
+        "joined exactly from {} rigs, each with its share of the players; the first owned the stub, the system and the \
+         observation, and all began by their own machines' clocks",
+        last.shard.of
+    );
+    std::iter::once(joint).chain(header.parts.iter().map(rig)).collect()
+}
+
+fn rig(part: &Part) -> String {
+    let (machine, cores) = (&part.machine, list(&part.cores.rig));
+    let calibration = part.calibration.as_ref().map_or_else(|| "not calibrated".to_owned(), Calibration::in_words);
+    format!("shard {} on {cores} of {} x {}: {calibration}", part.shard, machine.cpus, machine.cpu)
 }
 
 fn plan(header: &Header) -> String {

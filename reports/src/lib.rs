@@ -17,6 +17,7 @@ mod how;
 mod html;
 mod json;
 mod markdown;
+pub mod merge;
 mod png;
 pub mod recording;
 mod report;

@@ -146,6 +146,13 @@ pub(crate) fn system(summary: &Summary) -> Table {
     ];
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
     values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
+    let of_network = [
+        ("listen queue overflows", system.listen_overflows),
+        ("dropped handshakes", system.listen_drops),
+        ("handshakes begun again", system.syn_retransmits),
+    ];
+    let counted = of_network.into_iter().filter(|(_, count)| count.is_some());
+    values.extend(counted.map(|(name, count)| (name, Value::count(count).to_string())));
     values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
     values.extend(system.ending.as_ref().map(|ending| ("ended", ended(summary, ending))));
     Table::of_values("The system", &values)
@@ -182,6 +189,9 @@ fn ended(summary: &Summary, ending: &crate::recording::Ending) -> String {
 
 pub(crate) fn telegram(summary: &Summary) -> Table {
     let telegram = &summary.telegram;
+    if telegram.uncounted {
+        return Table::of_values("Telegram", &[]);
+    }
     let of_which = |all: u64, accepted: u64| format!("{} ({} accepted)", Value::Count(all), Value::Count(accepted));
     let mut values = vec![
         ("calls", of_which(telegram.calls, telegram.accepted)),

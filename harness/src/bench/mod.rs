@@ -190,6 +190,7 @@ fn observations() -> Observations {
         deliveries: alone(),
         redirect: alone(),
         isolate: alone(),
+        calls: alone(),
     }
 }
 

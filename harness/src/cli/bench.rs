@@ -10,11 +10,11 @@ use floodrig_reports::{Summary, Verdict, bench_text, json_line, judge, summarise
 use super::Exit;
 use super::made::Refused;
 use super::progress::Teller;
-use super::url::Url;
 use crate::bench::{BenchError, Load, Order, Place, bench};
 use crate::stop::Stop;
 use crate::system::cores::{machine, pin_this_thread};
 use crate::system::raise_open_files;
+use crate::url::Url;
 
 /// Load one URL with the rig's engine and nothing else. It takes the first core it may use: keep the server off it.
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,7 @@ use super::complaints;
 use super::made::Refused;
 use super::run::Args;
 use crate::scenario::{Complaint, Scenario, Source, parse, parse_each};
+use floodrig_reports::recording::Shard;
 
 /// One run to be made.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct Errand {
     pub(super) scenario: Arc<Scenario>,
     /// The command that makes it again.
     pub(super) command: String,
+    /// Of the folder, when it is not given: `rollover-before`.
+    name: String,
     folder: Folder,
 }
 
@@ -60,6 +63,7 @@ impl Errands {
             return Err(Refused::usage(complaints.join("\n")));
         }
         let runs: usize = scenarios.iter().map(Vec::len).sum();
+        args.place.check(&scenarios)?;
         let held = runs > 1 || files.iter().any(|file| file.found);
         if let Some(out) = &args.out {
             check_free(out)?;
@@ -114,7 +118,7 @@ impl Errand {
         match &self.folder {
             Folder::Given(dir) if suffix.is_empty() => dir.clone(),
             Folder::Given(dir) => claim(&beside(dir, suffix)),
-            Folder::Below(dir) => new_below(dir, &format!("{}{suffix}", run_name(&self.scenario))),
+            Folder::Below(dir) => new_below(dir, &format!("{}{suffix}", self.name)),
         }
     }
 }
@@ -207,7 +211,7 @@ fn needs(variants: &[Scenario]) -> Option<String> {
 }
 
 /// A folder that holds a run is not written over.
-fn check_free(out: &Path) -> Result<(), Refused> {
+pub(super) fn check_free(out: &Path) -> Result<(), Refused> {
     if out.exists() && !out.is_dir() {
         let text = format!("error: {} is not a folder\n  help: name another with --out", out.display());
         return Err(Refused::usage(text));
@@ -225,7 +229,9 @@ fn errand(scenario: Scenario, args: &Args, runs: usize) -> Errand {
         Some(out) => Folder::Below(out.clone()),
         None => Folder::Below(PathBuf::from("runs")),
     };
-    Errand { command: command(&scenario, args), scenario: Arc::new(scenario), folder }
+    let shard = args.place.shard.map(|Shard { number, of }| format!("-shard-{number}-of-{of}")).unwrap_or_default();
+    let name = format!("{}{shard}", run_name(&scenario));
+    Errand { command: command(&scenario, args), scenario: Arc::new(scenario), name, folder }
 }
 
 /// The command that makes this very run again, the program as it was typed.
@@ -238,6 +244,7 @@ fn command(scenario: &Scenario, args: &Args) -> String {
     words.extend(["--seed".to_owned(), scenario.seed.to_string()]);
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.extend(args.isolate.then(|| "--isolate".to_owned()));
+    words.extend(args.place.words().iter().map(|word| quoted(word)));
     words.join(" ")
 }
 

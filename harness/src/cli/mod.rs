@@ -7,6 +7,8 @@ mod complaints;
 mod errands;
 mod exit;
 mod made;
+mod merge;
+mod place;
 mod plan;
 mod progress;
 mod report;
@@ -15,7 +17,6 @@ mod schema;
 mod sign;
 mod stub;
 mod table;
-mod url;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +53,8 @@ enum Command {
     Plan(plan::Args),
     /// Render a recording again
     Report(report::Args),
+    /// Join the recordings of all shards of one plan, exactly, and judge them as one run
+    Merge(merge::Args),
     /// Run the stub of Telegram alone
     Stub(stub::Args),
     /// Load one URL with the engine alone: a closed loop, or an open one at a steady rate
@@ -83,6 +86,7 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(args) => run::run(&args).into(),
         Command::Plan(args) => plan::run(&args).into(),
         Command::Report(args) => report::run(&args).into(),
+        Command::Merge(args) => merge::run(&args).into(),
         Command::Stub(args) => stub::run(&args).into(),
         Command::Bench(args) => bench::run(&args).into(),
         Command::Calibrate(args) => calibrate::run(&args).into(),

@@ -10,7 +10,7 @@ use super::errands::{Errand, Errands};
 use super::made::{Made, Refused};
 use super::progress::Teller;
 use super::report::{self, render};
-use super::{Exit, comparison, table};
+use super::{Exit, comparison, place, table};
 use crate::isolate;
 use crate::keeper::Program;
 use crate::run::{News, Order, RunError, run as make};
@@ -40,14 +40,16 @@ pub(super) struct Args {
     #[arg(long, env = "FLOODRIG_QUICK", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0, default_missing_value = "true", default_value = "false")]
     pub(super) quick: bool,
     /// In a network of the run's own, in which `api.telegram.org` is the stub for every program and nothing else is reached
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["shard", "target", "pid", "stub", "stub_listen"])]
     pub(super) isolate: bool,
+    #[command(flatten)]
+    pub(super) place: place::Args,
 }
 
 pub(super) fn run(args: &Args) -> Exit {
     let ready = Errands::gather(args).and_then(|errands| {
         if args.isolate {
-            isolate()?;
+            isolate(&errands)?;
         }
         let stop =
             Stop::on_signals().map_err(|cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}")))?;
@@ -132,7 +134,7 @@ impl Runner<'_> {
     /// On a machine that may be shared, an invalid run is tried once more.
     fn run_errand(&self, errand: &Errand) -> Made {
         let made = self.run_once(errand, "");
-        if self.args.quick && made.own_exit() == Exit::Invalid && !self.stop.asked() {
+        if self.args.quick && !self.args.place.is_once() && made.own_exit() == Exit::Invalid && !self.stop.asked() {
             say("invalid: once more, since this machine may be shared");
             return self.run_once(errand, "-again");
         }
@@ -141,6 +143,13 @@ impl Runner<'_> {
 
     fn run_once(&self, errand: &Errand, suffix: &str) -> Made {
         let scenario = &errand.scenario;
+        let places = match self.args.place.places(scenario) {
+            Ok(places) => places,
+            Err(refused) => {
+                refused.tell();
+                return Made::new(scenario, Err(refused));
+            }
+        };
         let order = Order {
             scenario: Arc::clone(scenario),
             dir: errand.dir(suffix),
@@ -149,6 +158,7 @@ impl Runner<'_> {
             quick: self.args.quick,
             isolated: self.args.isolate,
             repeat_with: errand.command.clone(),
+            places,
         };
         say(&format!("\n{}", errand.headline()));
         let mut teller = Teller::new();
@@ -172,6 +182,9 @@ impl Runner<'_> {
     }
 
     fn build(&self, scenario: &Scenario) -> Result<(), Refused> {
+        if self.args.place.attaches(scenario) {
+            return Ok(());
+        }
         let Some(command) = &scenario.system.build else { return Ok(()) };
         let order = Build {
             program: Program::default(),
@@ -193,7 +206,11 @@ impl Runner<'_> {
 }
 
 /// Comes back once in a network of the run's own, or with why there can be none.
-fn isolate() -> Result<(), Refused> {
+fn isolate(errands: &Errands) -> Result<(), Refused> {
+    if errands.by_scenario().flatten().any(|errand| errand.scenario.system.attach.is_some()) {
+        let says = "error: --isolate: the system at `system.url` runs outside\n  help: leave --isolate out, or give a `command`";
+        return Err(Refused::usage(says.to_owned()));
+    }
     let there = if isolate::is_inside() { isolate::furnish() } else { Err(isolate::enter()) };
     there.map_err(|cause| Refused::usage(format!("error: --isolate: {cause}")))
 }

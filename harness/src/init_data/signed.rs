@@ -44,8 +44,8 @@ struct Shared {
 struct Pen {
     keys: Keys,
     start_param: Template,
-    /// By journey: whether its visits carry initData at all.
-    journeys: Vec<bool>,
+    /// By visit: whether anybody goes through it, and with initData.
+    carried: Vec<bool>,
     /// By journey: how old stale initData is.
     stale_by: Vec<Duration>,
     /// The start of the load, since 1970.
@@ -63,7 +63,7 @@ impl Signed {
         let pen = Pen {
             keys: Keys::of_bot(bot_token),
             start_param: scenario.crowd.start_param.clone(),
-            journeys: scenario.journeys.iter().map(|journey| journey.init_data.is_some()).collect(),
+            carried: carried(scenario, plan),
             stale_by: scenario.journeys.iter().map(stale_by).collect(),
             load_from,
         };
@@ -88,6 +88,16 @@ impl Signed {
         let waited = self.shared.moved.wait_timeout_while(self.shared.done(), patience, behind);
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= wanted
     }
+}
+
+/// A visit of which the plan has no act, since it is another shard's, needs no initData.
+fn carried(scenario: &Scenario, plan: &Plan) -> Vec<bool> {
+    let mut carried = vec![false; plan.visits.len()];
+    for arrival in &plan.arrivals {
+        let visit = &plan.visits[arrival.visit as usize];
+        carried[arrival.visit as usize] = scenario.journeys[usize::from(visit.journey)].init_data.is_some();
+    }
+    carried
 }
 
 impl Drop for Signed {
@@ -117,7 +127,7 @@ impl Shared {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            if pen.journeys[usize::from(visit.journey)] {
+            if pen.carried[number] {
                 let whose = (visit.player, visit.journey);
                 let before = good.get(&whose).filter(|_| visit.fault == Some(Fault::Reused));
                 let text = match before.and_then(|before| self.slots[*before].get()) {
@@ -168,6 +178,8 @@ fn stale_by(journey: &Journey) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use floodrig_reports::recording::Shard;
+
     use super::*;
     use crate::plan::by_hand::{SECOND, story};
     use crate::plan::plan;
@@ -229,6 +241,17 @@ mod tests {
                 Some(Fault::Tampered) => assert!(text.contains(&date(Duration::ZERO)) && !text.starts_with(&user(own))),
                 Some(Fault::Reused) => assert_eq!(good.get(&visit.player), Some(&text)),
             }
+        }
+    }
+
+    #[test]
+    fn a_shard_signs_for_its_own_players_alone() {
+        let (scenario, shard) = (scenario(), Shard { number: 2, of: 3 });
+        let plan = Arc::new(plan(&scenario).part(shard));
+        let signed = Signed::start(&scenario, &plan, TOKEN, LOAD_FROM).unwrap();
+        assert!(signed.wait(last(&plan), PATIENCE));
+        for (number, visit) in (0..).zip(&plan.visits) {
+            assert_eq!(signed.get(number).is_some(), visit.journey == 0 && shard.holds(visit.player));
         }
     }
 

@@ -24,4 +24,4 @@ pub(crate) use clock::monotonic_ns;
 pub use launcher::main as launch_main;
 pub use process::main;
 pub use protocol::{Exit, Fault, Report, Spec, Stage};
-pub use tree::{Identity, descendants};
+pub use tree::{Identity, Tree, descendants};

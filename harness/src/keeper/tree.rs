@@ -41,6 +41,25 @@ impl Identity {
     }
 }
 
+/// Processes that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tree {
+    /// All that descend from this one, which is the rig's own.
+    Below(u32),
+    /// This one, which somebody else has started, and all that descend from it.
+    From(u32),
+}
+
+impl Tree {
+    /// Everything alive of it, nearest first.
+    pub fn processes(self) -> Vec<Identity> {
+        match self {
+            Self::Below(root) => descendants(root),
+            Self::From(root) => Identity::of(root).into_iter().chain(descendants(root)).collect(),
+        }
+    }
+}
+
 /// Everything alive that descends from `root`, itself left out, nearest first.
 pub fn descendants(root: u32) -> Vec<Identity> {
     let mut by_parent = None;

@@ -82,6 +82,7 @@ fn system() -> System {
         dir: PathBuf::new(),
         build: None,
         command: Vec::new(),
+        attach: None,
         cores: Cores::Count(1),
         env: BTreeMap::new(),
         port: None,

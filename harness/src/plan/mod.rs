@@ -11,6 +11,7 @@ mod crowd;
 mod marker;
 mod names;
 mod openings;
+mod part;
 mod think;
 mod visits;
 mod walk;

@@ -1,15 +1,17 @@
 //! The bot's side of a run: its users for whoever drives, and what is said when it does not answer them.
 
+use std::sync::Arc;
+
 use floodrig_reports::recording::EventKind;
 use floodrig_stub::{Crowd, Stub};
 
-use super::Rig;
 use super::load::event;
 use super::trouble::Trouble;
+use super::under_test::UnderTest;
+use super::{Rig, turned};
 use crate::drive::Driven;
 use crate::plan::Plan;
 use crate::scenario::{Does, Scenario};
-use crate::system::System;
 
 /// What is heard for each planned act, its own end and the calls of a talkative bot, beside [`HEARD_AT_LEAST`]. The
 /// driving thread empties the queue whenever it runs; room is taken only as it is needed.
@@ -17,10 +19,8 @@ const HEARD_PER_ACT: usize = 4;
 const HEARD_AT_LEAST: usize = 4096;
 
 /// The bot's users, if acts of the scenario are theirs.
-pub(super) fn crowd(rig: &Rig<'_>, stub: &Stub, plan: &Plan) -> Result<Option<Crowd>, Trouble> {
-    if !is_spoken_to(&rig.order.scenario) {
-        return Ok(None);
-    }
+pub(super) fn crowd(rig: &Rig<'_>, stub: Option<&Arc<Stub>>, plan: &Plan) -> Result<Option<Crowd>, Trouble> {
+    let Some(stub) = stub.filter(|_| is_spoken_to(&rig.order.scenario)) else { return Ok(None) };
     // Everyone does one thing at a time.
     let orders = plan.players.len().max(1);
     let heard = plan.arrivals.len() * HEARD_PER_ACT + HEARD_AT_LEAST;
@@ -29,7 +29,7 @@ pub(super) fn crowd(rig: &Rig<'_>, stub: &Stub, plan: &Plan) -> Result<Option<Cr
 }
 
 /// Whether any act is towards the bot.
-pub(super) fn is_spoken_to(scenario: &Scenario) -> bool {
+pub fn is_spoken_to(scenario: &Scenario) -> bool {
     let mut steps = scenario.journeys.iter().flat_map(|journey| &journey.steps);
     steps.any(|step| matches!(step.does, Does::Bot(_)))
 }
@@ -45,10 +45,10 @@ pub(super) fn passed(scenario: &Scenario) -> &'static str {
 }
 
 /// Why the bot may not have answered.
-pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub, system: &System) -> String {
+pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub, system: &UnderTest) -> String {
     let seen = stub.attendance();
     if seen.calls == 0 {
-        return rig.redirect.advice(system.root(), &stub.url());
+        return turned::advice(rig, stub, system);
     }
     let calls = seen.calls;
     if !seen.asked_for_updates {
@@ -63,7 +63,7 @@ pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub, system: &System) -> String {
 }
 
 /// What a reader of the report should know of a bot that did not answer, or was not heard.
-pub(super) fn note(rig: &Rig<'_>, stub: &Stub, system: &System, driven: &Driven) {
+pub(super) fn note(rig: &Rig<'_>, stub: &Stub, system: &UnderTest, driven: &Driven) {
     if !is_spoken_to(&rig.order.scenario) {
         return;
     }

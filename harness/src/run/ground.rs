@@ -2,21 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use floodrig_reports::recording::Cores;
-use floodrig_stub::Stub;
+use floodrig_reports::recording::{Cores, Shard};
 
+use super::telegram::Telegram;
 use super::trouble::RunError;
+use super::under_test::UnderTest;
 use super::{News, Order};
+use crate::drive::Target;
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
 use crate::redirect::{BOT_TOKEN, Redirect, hide_tokens};
 use crate::scenario::Scenario;
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
-use crate::system::{Clock, Launch, System, port};
+use crate::system::{Clock, Launch, port};
 use crate::template::{Escape, Values, fill};
 use crate::vitals::Folder;
 
@@ -32,12 +35,18 @@ pub(super) struct Ground {
     pub(super) epoch_unix: Duration,
     /// Reads the time since the epoch.
     pub(super) clock: Clock,
-    /// What will be sent, and when.
+    /// What this rig will send, and when.
     pub(super) plan: Arc<Plan>,
+    /// The planned instant of the whole plan's last arrival, since the start of the load.
+    pub(super) load_length: Duration,
+    /// The start of the load, where it was ordered.
+    pub(super) start_at: Option<Duration>,
+    /// Where acts go.
+    pub(super) target: Target,
     /// Who gets which cores.
     pub(super) cores: CoreSets,
-    /// Where the system will listen.
-    pub(super) port: u16,
+    /// Where a system that is started here will listen.
+    port: u16,
     /// What initData is signed with.
     pub(super) bot_token: &'static str,
     machine: Vec<u32>,
@@ -49,14 +58,23 @@ impl Ground {
     #[expect(clippy::disallowed_methods, reason = "the epoch")]
     pub(super) fn survey(order: &Order) -> Result<Self, RunError> {
         let (epoch, wall) = (Instant::now(), SystemTime::now());
-        let scenario = &order.scenario;
+        let (scenario, places) = (&order.scenario, &order.places);
+        let epoch_unix = since_1970(wall)?;
+        let whole = plan(scenario);
+        let target = match &places.attach {
+            Some(running) => running.target.clone(),
+            None => local(port::choose(scenario.system.port)?),
+        };
         Ok(Self {
             epoch,
-            epoch_unix: since_1970(wall)?,
+            epoch_unix,
             clock: Clock::new(epoch),
-            plan: Arc::new(plan(scenario)),
-            cores: cores::split(&scenario.system.cores, &order.machine)?,
-            port: port::choose(scenario.system.port)?,
+            load_length: whole.arrivals.last().map_or(Duration::ZERO, |last| last.at),
+            start_at: places.start_at.map(|at| at.saturating_sub(epoch_unix)),
+            plan: Arc::new(part(whole, places.shard)),
+            cores: core_sets(order, &target)?,
+            port: target.address.port(),
+            target,
             bot_token: BOT_TOKEN,
             machine: order.machine.clone(),
             open_files: order.open_files,
@@ -70,22 +88,24 @@ impl Ground {
         Ok(Pinned { machine: &self.machine })
     }
 
-    /// The planned instant of the last arrival, since the start of the load.
-    pub(super) fn load_length(&self) -> Duration {
-        self.plan.arrivals.last().map_or(Duration::ZERO, |last| last.at)
+    /// What a system must have been started with that the rig does not start.
+    pub(super) fn advice(&self, stub_url: Option<&str>) -> String {
+        let root = stub_url.map(|url| format!(" and TELEGRAM_API_ROOT={url}")).unwrap_or_default();
+        format!("it must have been started with BOT_TOKEN={}{root}", self.bot_token)
     }
 
     /// What to start the system with.
     pub(super) fn launch(
         &self,
         scenario: &Scenario,
-        stub: &Arc<Stub>,
+        telegram: &Telegram,
         heartbeat: Option<&Folder>,
         redirect: &Arc<Redirect>,
     ) -> io::Result<(Launch, Hidden)> {
         let system = &scenario.system;
-        let (mut env, hidden) = self.environment(scenario, &stub.url());
-        redirect.put_into(&mut env, &stub.url())?;
+        let stub_url = telegram.url().unwrap_or_default();
+        let (mut env, hidden) = self.environment(scenario, &stub_url);
+        redirect.put_into(&mut env, &stub_url)?;
         if let Some(folder) = heartbeat {
             folder.put_into(&mut env);
         }
@@ -100,7 +120,7 @@ impl Ground {
             open_files: self.open_files,
             remove: folders.map(Path::to_owned).collect(),
             ready: system.ready.clone(),
-            stub: Some(Arc::clone(stub)),
+            stub: telegram.stub().cloned(),
             redirect: Some(Arc::clone(redirect)),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
@@ -129,8 +149,8 @@ impl Ground {
     }
 
     /// The cores as the system's threads really have them.
-    pub(super) fn verified(&self, system: &System, tell: &mut dyn FnMut(News<'_>)) -> Cores {
-        let pinning = system.verify_cores(&self.cores.system);
+    pub(super) fn verified(&self, system: &UnderTest, tell: &mut dyn FnMut(News<'_>)) -> Cores {
+        let Some(pinning) = system.pinning(&self.cores.system) else { return self.assumed(tell) };
         let strays = pinning
             .strays
             .iter()
@@ -148,6 +168,46 @@ impl Ground {
             note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }
+}
+
+impl Ground {
+    /// The cores of a system whose processes are not known.
+    fn assumed(&self, tell: &mut dyn FnMut(News<'_>)) -> Cores {
+        let rig = ranges(&self.cores.rig);
+        let note = if self.cores.system.is_empty() {
+            "which cores the system has is not known: it is not on this machine".to_owned()
+        } else {
+            let system = ranges(&self.cores.system);
+            format!(
+                "that the system keeps to cores {system} and off the rig's ({rig}) is assumed, since its pid is not known"
+            )
+        };
+        tell(News::Fact(&format!("cores: rig and stub {rig}")));
+        tell(News::Fact(&format!("note: {note}")));
+        let CoreSets { system, rig, .. } = self.cores.clone();
+        Cores { shared: self.cores.shared(), system, rig, note: Some(note) }
+    }
+}
+
+/// Where acts go when the system listens on this port.
+fn local(port: u16) -> Target {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Target { address, host: address.to_string() }
+}
+
+fn part(whole: Plan, shard: Option<Shard>) -> Plan {
+    match shard {
+        Some(shard) => whole.part(shard),
+        None => whole,
+    }
+}
+
+/// The rig keeps off the system's cores where that is on this machine.
+fn core_sets(order: &Order, target: &Target) -> Result<CoreSets, RunError> {
+    if target.address.ip().is_loopback() {
+        return Ok(cores::split(&order.scenario.system.cores, &order.machine)?);
+    }
+    Ok(CoreSets { system: Vec::new(), rig: order.machine.clone(), note: None })
 }
 
 /// A clock before 1970 would sign initData that every system has to refuse.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Versions};
 
 use super::ground::Ground;
+use super::telegram::Telegram;
 use super::{Order, bot};
 use crate::record::interval_length;
 use crate::scenario::{Connections, Scenario};
 use crate::{exchange, vitals};
 
 /// The header as far as it is known before the system is up.
-pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> Header {
+pub(super) fn of_run(order: &Order, ground: &Ground, telegram: &Telegram) -> Header {
     let scenario = &order.scenario;
     let mut planned: BTreeMap<String, u64> = BTreeMap::new();
     for act in &ground.plan.acts {
@@ -34,7 +35,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> H
         planned,
         load_us: (0, 0),
         epoch_unix_us: ground.epoch_unix.as_micros() as u64,
-        interval_us: interval_length(ground.load_length()).as_micros() as u64,
+        interval_us: interval_length(ground.load_length).as_micros() as u64,
         machine: vitals::machine(),
         cores: Cores {
             system: ground.cores.system.clone(),
@@ -43,15 +44,27 @@ pub(super) fn of_run(order: &Order, ground: &Ground, ceilings: Vec<String>) -> H
             note: ground.cores.note.clone(),
         },
         versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
-        how: how(order, ceilings),
-        observations: observations(order.isolated),
+        how: how(order, telegram.ceilings()),
+        observations: observations(order, telegram),
         budgets: scenario.budgets.clone(),
         judge_latency: !shared && !order.quick,
         not_judged: not_judged(shared, order.quick),
         repeat_with: order.repeat_with.clone(),
         ready_after_ms: None,
         calibration: None,
+        shard: order.places.shard,
+        parts: Vec::new(),
     }
+}
+
+/// The cores as they are. A system that was not started here may be on the rig's own, and nothing is then known of
+/// what the two cost each other.
+pub(super) fn cores_seen(header: &mut Header, cores: Cores, order: &Order) {
+    if order.places.attach.is_some() && cores.shared {
+        header.judge_latency = false;
+        header.not_judged = not_judged(true, order.quick);
+    }
+    header.cores = cores;
 }
 
 fn how(order: &Order, ceilings: Vec<String>) -> How {
@@ -87,13 +100,16 @@ fn not_judged(shared: bool, quick: bool) -> Option<String> {
 }
 
 /// Whether deliveries are watched, once there is a load.
-pub(super) fn deliveries(scenario: &Scenario) -> String {
+pub(super) fn deliveries(scenario: &Scenario, telegram: &Telegram) -> String {
     let shows = scenario.journeys.iter().flat_map(|journey| &journey.steps).any(|step| step.shows.is_some());
+    if shows && telegram.stub().is_none() {
+        return telegram.calls();
+    }
     if shows { "active" } else { "inactive: no act of the scenario shows anything" }.to_owned()
 }
 
 /// What is watched in every run; the load says the rest once it begins.
-fn observations(isolated: bool) -> Observations {
+fn observations(order: &Order, telegram: &Telegram) -> Observations {
     let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
         heartbeat: not_yet(),
@@ -105,11 +121,12 @@ fn observations(isolated: bool) -> Observations {
         outbound: "inactive: the system's own connections are not watched".to_owned(),
         deliveries: not_yet(),
         redirect: not_yet(),
-        isolate: if isolated {
+        isolate: if order.isolated {
             "active: a network of the run's own, from which nothing outside can be reached"
         } else {
             "inactive: not asked for (--isolate)"
         }
         .to_owned(),
+        calls: telegram.calls(),
     }
 }

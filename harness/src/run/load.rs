@@ -1,69 +1,68 @@
 //! The load: everything that watches is started, the plan is driven, deliveries settle, everything is joined.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Event, EventKind, Header, Probed, Row, Seal};
-use floodrig_stub::Stub;
 
+use floodrig_stub::{Sighting, Stub};
+
+use super::telegram::Telegram;
 use super::trouble::Trouble;
+use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Speedometer, bot, header};
-use crate::drive::{DriveError, Driven, End, Job, Pace, Target, drive};
+use super::{Live, News, Rig, Speedometer, bot, header, turned};
+use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
 use crate::scenario::Ready;
-use crate::system::System;
 use crate::vitals::{Observed, Observer, Subject};
 
 /// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
-const LEAD: Duration = Duration::from_millis(500);
+pub(super) const LEAD: Duration = Duration::from_millis(500);
 /// How often the progress is told.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 /// Sightings that may wait for the watch, which looks every interval: at 30 accepted sends a second, half a minute.
 const SIGHTINGS: usize = 1024;
 
-/// Where acts go.
-pub(super) fn target(port: u16) -> Target {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    Target { address, host: address.to_string() }
-}
-
 /// Drives the plan and records it; the answer is the recording's last line.
 pub(super) fn load(
     rig: &Rig<'_>,
     mut header: Header,
-    stub: &Arc<Stub>,
-    system: &System,
+    telegram: &Telegram,
+    system: &UnderTest,
     tell: &mut dyn FnMut(News<'_>),
 ) -> Result<Seal, Trouble> {
     let ground = rig.ground;
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
-    let observer = observe(rig, stub, system);
+    let observer = observe(rig, telegram, system);
     observer.describe(&mut header.observations);
-    header.observations.deliveries = header::deliveries(&rig.order.scenario);
-    let load_from = ground.clock.now() + LEAD;
-    let load_to = load_from + ground.load_length();
+    header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
+    let load_from = ground.start_at.unwrap_or_else(|| ground.clock.now() + LEAD);
+    let load_to = load_from + ground.load_length;
     header.load_us = (micros(load_from), micros(load_to));
     rig.write(Row::Header(Box::new(header)));
     let signed = Signed::start(&rig.order.scenario, &ground.plan, ground.bot_token, ground.epoch_unix + load_from)?;
     // What is not signed by then is signed during the load, on a core that the driving thread would rather have.
-    signed.wait(ground.load_length(), LEAD / 2);
-    let (watching, job) = prepare(rig, stub, Arc::new(signed), load_from)?;
+    signed.wait(ground.load_length, LEAD / 2);
+    let counted = turned::counted(rig);
+    let (watching, job) = prepare(rig, telegram, Arc::new(signed), load_from)?;
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let driven = drive_apart(job, || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
-    bot::note(rig, stub, system, &driven);
-    let settled = settle(rig, &watching, system, || teller.tell("settle", tell));
-    let watched = watching.finish().map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?;
+    telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, system, &driven));
+    let settled = settle(rig, watching.as_ref(), system, || teller.tell("settle", tell));
+    let watched = watching.map(Watching::finish).transpose();
+    let watched =
+        watched.map_err(|_| Trouble::Failed("the watch on Telegram panicked".to_owned()))?.unwrap_or_default();
     let observed = observer.finish();
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
-    rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros) }));
+    let network = turned::counted_since(rig, counted);
+    rig.write(Row::Probed(Probed { longest_delay_us: observed.longest_delay.map(micros), network }));
     let seal = seal(&driven, watched, &observed);
     Ok(Seal { partial: seal.partial || !settled, ..seal })
 }
@@ -86,12 +85,21 @@ fn note_capped(rig: &Rig<'_>, driven: &Driven) {
     }
 }
 
-fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
+/// A bot that only asks for its updates is not probed.
+fn listens(ready: &Ready) -> Result<(), String> {
+    match ready {
+        Ready::Accepts | Ready::Path(_) => Ok(()),
+        Ready::Bot => Err("the system is ready once its bot asks for updates, and need not listen anywhere".to_owned()),
+    }
+}
+
+/// Of several rigs that load one system the first observes it; the others watch only themselves.
+fn observe(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Observer {
     let ground = rig.ground;
+    let here = if rig.order.places.observes() { Ok(()) } else { Err("the first shard observes".to_owned()) };
     let subject = Subject {
-        root: system.root(),
-        port: ground.port,
-        listens: rig.order.scenario.system.ready != Ready::Bot,
+        tree: here.clone().and_then(|()| system.tree()),
+        address: here.and_then(|()| listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
         path: match &rig.order.scenario.system.ready {
             Ready::Path(path) => path.clone(),
             Ready::Accepts => "/".to_owned(),
@@ -99,7 +107,7 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
         },
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
-        stub_threads: stub.thread_id().into_iter().collect(),
+        stub_threads: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(),
         heartbeat: rig.heartbeat.clone(),
     };
     Observer::start(subject, ground.epoch, rig.rows.clone())
@@ -108,40 +116,48 @@ fn observe(rig: &Rig<'_>, stub: &Stub, system: &System) -> Observer {
 /// The watch on Telegram's side, started, and the job of the driving thread.
 fn prepare(
     rig: &Rig<'_>,
-    stub: &Arc<Stub>,
+    telegram: &Telegram,
     signed: Arc<Signed>,
     load_from: Duration,
-) -> Result<(Watching, Job), Trouble> {
+) -> Result<(Option<Watching>, Job), Trouble> {
     let (ground, scenario) = (rig.ground, &rig.order.scenario);
-    let length = interval_length(ground.load_length());
+    let length = interval_length(ground.load_length);
     let (show, expected) = sync_channel(ground.plan.arrivals.len().max(1));
-    let (see, sightings) = sync_channel(SIGHTINGS);
-    stub.watch(see);
-    let watch = Watch {
-        stub: Arc::clone(stub),
-        rows: rig.rows.clone(),
-        clock: ground.clock,
-        interval: length,
-        late_after: scenario.budgets.staleness,
-        progress: Arc::clone(&rig.progress),
-    };
+    let watching = telegram.stub().map(|stub| watch(rig, stub, length).start(expected, sightings(stub)));
+    let watching = watching.transpose().map_err(Trouble::failed("start the watch on Telegram"))?;
     let names = ground.plan.acts.iter().map(|act| act.name.clone()).collect();
     let job = Job {
         scenario: Arc::clone(scenario),
         plan: Arc::clone(&ground.plan),
         pace: Pace::Planned,
-        target: target(ground.port),
+        target: ground.target.clone(),
         bot_token: ground.bot_token.to_owned(),
         signed,
         epoch: ground.epoch,
         load_from,
         stop: rig.stop.flag(),
-        crowd: bot::crowd(rig, stub, &ground.plan)?,
-        expected: Some(show),
+        crowd: bot::crowd(rig, telegram.stub(), &ground.plan)?,
+        expected: watching.is_some().then_some(show),
         sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress)),
     };
-    let watching = watch.start(expected, sightings).map_err(Trouble::failed("start the watch on Telegram"))?;
     Ok((watching, job))
+}
+
+fn sightings(stub: &Stub) -> Receiver<Sighting> {
+    let (see, sightings) = sync_channel(SIGHTINGS);
+    stub.watch(see);
+    sightings
+}
+
+fn watch(rig: &Rig<'_>, stub: &Arc<Stub>, interval: Duration) -> Watch {
+    Watch {
+        stub: Arc::clone(stub),
+        rows: rig.rows.clone(),
+        clock: rig.ground.clock,
+        interval,
+        late_after: rig.order.scenario.budgets.staleness,
+        progress: Arc::clone(&rig.progress),
+    }
 }
 
 /// Drives on a thread of its own; this one tells how it goes.
@@ -159,9 +175,10 @@ fn drive_apart(job: Job, mut tell: impl FnMut()) -> Result<Driven, Trouble> {
 
 /// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
 /// False when the wait was cut short: what is unseen by then is not known to be lost.
-fn settle(rig: &Rig<'_>, watching: &Watching, system: &System, mut tell: impl FnMut()) -> bool {
+fn settle(rig: &Rig<'_>, watching: Option<&Watching>, system: &UnderTest, mut tell: impl FnMut()) -> bool {
     let until = rig.ground.clock.now() + rig.order.scenario.crowd.settle;
-    while !watching.all_seen() && system.death().is_none() && !rig.stop.asked() && rig.ground.clock.now() < until {
+    let all_seen = || watching.is_none_or(Watching::all_seen);
+    while !all_seen() && !system.is_gone() && !rig.stop.asked() && rig.ground.clock.now() < until {
         thread::park_timeout(TELL_EVERY);
         tell();
     }

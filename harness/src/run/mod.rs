@@ -8,50 +8,35 @@ mod ground;
 mod header;
 mod load;
 mod news;
+mod order;
 mod preflight;
+mod telegram;
 mod trouble;
+mod turned;
+mod under_test;
 mod watch;
 
-use std::net::TcpListener;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
 use std::{fs, io};
 
-use floodrig_reports::recording::{Calibration, Ending, FILE_NAME, Header, Logs, Row, Seal};
-use floodrig_stub::Stub;
+use floodrig_reports::recording::{Calibration, FILE_NAME, Header, Row, Seal};
 
+pub use bot::is_spoken_to;
 pub use news::{Live, News, Speedometer};
+pub use order::{Order, Places, Running, StubAt};
 pub use trouble::RunError;
 
 use self::ground::Ground;
+use self::telegram::Telegram;
 use self::trouble::Trouble;
+use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder};
 use crate::redirect::Redirect;
-use crate::scenario::{Heartbeat, Ready, Scenario};
+use crate::scenario::{Heartbeat, Ready};
 use crate::stop::Stop;
 use crate::system::{Launch, StartError, System, Watch};
 use crate::vitals::Folder;
-
-/// What to run and where to leave it.
-#[derive(Debug, Clone)]
-pub struct Order {
-    /// The scenario, with its variant merged in.
-    pub scenario: Arc<Scenario>,
-    /// The folder for what the run leaves; made when it is not there.
-    pub dir: PathBuf,
-    /// The cores of this machine.
-    pub machine: Vec<u32>,
-    /// The limit on open files that the user had set, before the rig raised its own: the system gets it.
-    pub open_files: Option<u64>,
-    /// Whether the crowd was made smaller and latency is not judged.
-    pub quick: bool,
-    /// Whether this process is in a network of the run's own.
-    pub isolated: bool,
-    /// The command that makes this run again.
-    pub repeat_with: String,
-}
 
 /// Runs a scenario and leaves its recording. An error means that nothing was recorded.
 pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result<(), RunError> {
@@ -61,7 +46,7 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
-    let heartbeat = heartbeat(&order.scenario);
+    let heartbeat = heartbeat(order);
     let redirect = Redirect::prepare(order.isolated).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
     let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
     let seal = match rig.run(tell) {
@@ -81,11 +66,14 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
 }
 
 /// The probes that go into the system, unless the scenario keeps them out.
-fn heartbeat(scenario: &Scenario) -> Result<Arc<Folder>, String> {
+fn heartbeat(order: &Order) -> Result<Arc<Folder>, String> {
+    if order.places.attach.is_some() {
+        return Err("the system was not started here, and has no probe inside".to_owned());
+    }
     let folder = |made: io::Result<Folder>| {
         made.map(Arc::new).map_err(|cause| format!("no folder could be made in /dev/shm: {cause}"))
     };
-    match scenario.system.heartbeat {
+    match order.scenario.system.heartbeat {
         Heartbeat::On => folder(Folder::create()),
         Heartbeat::Stacks => folder(Folder::create().map(Folder::with_stacks)),
         Heartbeat::Off => Err("the scenario says heartbeat = \"off\"".to_owned()),
@@ -108,48 +96,35 @@ struct Rig<'a> {
 
 impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
-        let stub = self.start_stub(tell)?;
-        let header = self.header(&stub);
-        let launch = self.launch(&stub, tell)?;
-        let system = match self.start_system(&launch, tell) {
-            Ok(system) => system,
-            Err(cause) => return Err(self.not_started(header, &stub, cause)),
-        };
-        let loaded = self.check_and_load(header, &stub, &system, tell);
+        let telegram = Telegram::start(self.order, self.ground.clock, tell)?;
+        turned::open(self, &telegram, tell)?;
+        let header = self.header(&telegram);
+        let system = self.bring_up(&header, &telegram, tell)?;
+        let loaded = self.check_and_load(header, &telegram, &system, tell);
         tell(News::Waiting("stopping the system"));
-        let stopped = system.stop(self.order.scenario.system.stop_within);
-        self.end(stopped.ending, stopped.logs);
-        loaded.map(|seal| Seal { dropped: seal.dropped + stopped.events_dropped, ..seal })
+        let last = system.end(self.order.scenario.system.stop_within, self.ground.clock.now());
+        let dropped = last.events_dropped;
+        self.end(last);
+        loaded.map(|seal| Seal { dropped: seal.dropped + dropped, ..seal })
     }
 
-    fn start_stub(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Arc<Stub>, Trouble> {
-        let scenario = &self.order.scenario;
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(Trouble::unrecorded("open a port for the stub"))?;
-        let stub = floodrig_stub::start(scenario.telegram.clone(), listener, self.ground.epoch, scenario.seed)
-            .map_err(Trouble::unrecorded("start the stub"))?;
-        self.redirect.open_door(&stub).map_err(Trouble::unrecorded("open the stub's port 443"))?;
-        tell(News::Fact(&format!("stub of Telegram on {}; nothing leaves this machine", stub.url())));
-        if self.redirect.is_isolated() {
-            tell(News::Fact(
-                "isolated: api.telegram.org is the stub, and nothing outside of the run's own network can be reached, \
-                 services of this machine included",
-            ));
-        }
-        Ok(Arc::new(stub))
-    }
-
-    /// What is started, with nothing real in its environment.
-    fn launch(&self, stub: &Arc<Stub>, tell: &mut dyn FnMut(News<'_>)) -> Result<Launch, Trouble> {
-        let heartbeat = self.heartbeat.as_deref().ok();
-        let (launch, hidden) = self
-            .ground
-            .launch(&self.order.scenario, stub, heartbeat, &self.redirect)
-            .map_err(Trouble::unrecorded("write the certificates for the system"))?;
-        if !hidden.is_empty() {
-            let names = hidden.join(", ");
-            tell(News::Fact(&format!("note: a bot's token in {names}: the system gets a made-up one in its place")));
-        }
-        Ok(launch)
+    fn bring_up(
+        &self,
+        header: &Header,
+        telegram: &Telegram,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<UnderTest, Trouble> {
+        let Some(running) = &self.order.places.attach else {
+            let launch = turned::launch(self, telegram, tell)?;
+            let started = self.start_system(&launch, tell);
+            return started.map(UnderTest::Started).map_err(|cause| self.not_started(header, telegram, cause));
+        };
+        tell(News::Waiting(&format!("waiting for the system at {}", running.target.host)));
+        let advice = self.ground.advice(telegram.url().as_deref());
+        let found = UnderTest::attach(self, telegram, running, &advice);
+        let system = found.inspect_err(|_| self.without_load(header.clone(), telegram))?;
+        tell(News::Fact(&format!("attached to the system at {}; {advice}", running.target.host)));
+        Ok(system)
     }
 
     fn start_system(&self, launch: &Launch, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
@@ -167,10 +142,14 @@ impl Rig<'_> {
     }
 
     /// A system that never became ready leaves its ending in the recording.
-    fn not_started(&self, header: Header, stub: &Stub, cause: StartError) -> Trouble {
-        self.without_load(header, stub);
+    fn not_started(&self, header: &Header, telegram: &Telegram, cause: StartError) -> Trouble {
+        self.without_load(header.clone(), telegram);
         if let StartError::NotReady(not_ready) = &cause {
-            self.end(not_ready.ending.clone(), not_ready.logs.clone());
+            self.end(Last {
+                ending: Some(not_ready.ending.clone()),
+                logs: Some(not_ready.logs.clone()),
+                events_dropped: 0,
+            });
         }
         Trouble::from(cause)
     }
@@ -178,41 +157,45 @@ impl Rig<'_> {
     fn check_and_load(
         &self,
         mut header: Header,
-        stub: &Arc<Stub>,
-        system: &System,
+        telegram: &Telegram,
+        system: &UnderTest,
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<Seal, Trouble> {
-        header.ready_after_ms = Some(system.ready_after().as_millis() as u64);
-        header.cores = self.ground.verified(system, tell);
-        if let Err(refused) = preflight::check(self, stub, system) {
-            self.without_load(header, stub);
+        header.ready_after_ms = system.ready_after().map(|after| after.as_millis() as u64);
+        header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
+        if let Err(refused) = preflight::check(self, telegram, system).and_then(|()| self.in_time()) {
+            self.without_load(header, telegram);
             return Err(refused);
         }
         tell(News::Fact(bot::passed(&self.order.scenario)));
-        let calls = stub.attendance().calls;
-        if calls == 0 {
-            tell(News::Fact(&format!("note: {}", self.redirect.advice(system.root(), &stub.url()))));
-        }
-        header.observations.redirect = self.redirect.standing(calls);
-        load::load(self, header, stub, system, tell)
+        header.observations.redirect = turned::standing(self, telegram, system, tell);
+        load::load(self, header, telegram, system, tell)
     }
 
-    fn header(&self, stub: &Stub) -> Header {
-        let header = header::of_run(self.order, self.ground, stub.ceilings());
+    /// A load that is to begin at an instant that has passed would begin with a heap of acts that nobody planned.
+    fn in_time(&self) -> Result<(), Trouble> {
+        let earliest = self.ground.clock.now() + load::LEAD;
+        let Some(late) = self.ground.start_at.and_then(|start| earliest.checked_sub(start)) else { return Ok(()) };
+        Err(Trouble::Failed(format!(
+            "everything was ready {late:.1?} too late for --start-at: give every shard a later one"
+        )))
+    }
+
+    fn header(&self, telegram: &Telegram) -> Header {
+        let header = header::of_run(self.order, self.ground, telegram);
         Header { calibration: self.calibration.clone(), ..header }
     }
 
     /// A run that comes to no load still tells what the system asked of Telegram: a 429 at its start, perhaps.
-    fn without_load(&self, mut header: Header, stub: &Stub) {
-        header.observations.redirect = self.redirect.standing(stub.attendance().calls);
+    fn without_load(&self, mut header: Header, telegram: &Telegram) {
+        header.observations.redirect = turned::observed(self, telegram);
         self.write(Row::Header(Box::new(header)));
-        let calls = watch::call_interval(&stub.take_interval(), Duration::ZERO, self.ground.clock.now());
-        self.write(Row::Calls(calls));
+        telegram.calls_so_far(self.ground.clock.now()).into_iter().for_each(|calls| self.write(calls));
     }
 
-    fn end(&self, ending: Ending, logs: Logs) {
-        self.write(Row::Logs(logs));
-        self.write(Row::Ending(ending));
+    fn end(&self, last: Last) {
+        let rows = last.logs.map(Row::Logs).into_iter().chain(last.ending.map(Row::Ending));
+        rows.for_each(|row| self.write(row));
     }
 
     /// Waits for room: nothing is being measured here. A writer that is gone tells its own error at the end.

@@ -6,22 +6,21 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Row, Sample};
-use floodrig_stub::Stub;
 
-use super::load::target;
+use super::telegram::Telegram;
 use super::trouble::Trouble;
+use super::under_test::UnderTest;
 use super::{Rig, bot};
 use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
-use crate::system::System;
 
 /// How far ahead the pre-flight's acts are planned, so that they are signed by then.
 const LEAD: Duration = Duration::from_millis(50);
 
 /// Does the first act of every journey once.
-pub(super) fn check(rig: &Rig<'_>, stub: &Stub, system: &System) -> Result<(), Trouble> {
+pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> Result<(), Trouble> {
     let ground = rig.ground;
     let plan = Arc::new(first_acts(&ground.plan));
     let load_from = ground.clock.now() + LEAD;
@@ -30,12 +29,12 @@ pub(super) fn check(rig: &Rig<'_>, stub: &Stub, system: &System) -> Result<(), T
     let (rows, told) = sync_channel(4096);
     let names = plan.acts.iter().map(|act| act.name.clone()).collect();
     let length = Duration::from_millis(100);
-    let crowd = bot::crowd(rig, stub, &plan)?;
+    let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
         plan,
         pace: Pace::Planned,
-        target: target(ground.port),
+        target: ground.target.clone(),
         bot_token: ground.bot_token.to_owned(),
         signed: Arc::new(signed),
         epoch: ground.epoch,
@@ -50,7 +49,7 @@ pub(super) fn check(rig: &Rig<'_>, stub: &Stub, system: &System) -> Result<(), T
     }
     let samples = told.try_iter().filter_map(|row| if let Row::Exemplar(sample) = row { Some(sample) } else { None });
     let refused = samples.filter(|sample| !matches!(sample.outcome, Outcome::Ok { .. }));
-    refused.min_by_key(|sample| sample.act).map_or(Ok(()), |sample| Err(explain(rig, stub, system, &sample)))
+    refused.min_by_key(|sample| sample.act).map_or(Ok(()), |sample| Err(explain(rig, telegram, system, &sample)))
 }
 
 /// A plan of the first act of each journey, all due at once, each by a player of its own.
@@ -66,7 +65,7 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
-fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trouble {
+fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
         Outcome::Status(status @ (401 | 403)) => format!(
@@ -82,7 +81,8 @@ fn explain(rig: &Rig<'_>, stub: &Stub, system: &System, sample: &Sample) -> Trou
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
         Outcome::Unanswered => {
-            format!("was not answered by any call of the bot in time: {}", bot::why_not(rig, stub, system))
+            let why = telegram.stub().map(|stub| bot::why_not(rig, stub, system)).unwrap_or_default();
+            format!("was not answered by any call of the bot in time: {why}")
         }
         Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };

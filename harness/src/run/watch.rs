@@ -64,7 +64,7 @@ impl Ledger {
 }
 
 /// What the watch knows at the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Watched {
     /// Sightings the stub could not hand over: if any, deliveries were not measured.
     pub(super) sightings_dropped: u64,

@@ -75,7 +75,12 @@ pub(super) struct SystemTable {
     /// A command and its arguments, run before the system starts.
     pub(super) build: Option<Vec<String>>,
     /// The command that starts the system, and its arguments.
-    pub(super) command: Vec<String>,
+    pub(super) command: Option<Vec<String>>,
+    /// Where a system listens that runs already, such as `http://127.0.0.1:8080`, instead of a command: nothing is
+    /// started or stopped.
+    pub(super) url: Option<String>,
+    /// The process of the system at `url`, when it runs on this machine: then its memory, CPU and death are watched.
+    pub(super) pid: Option<u32>,
     /// How many cores it gets, or which ones; the rig keeps off them.
     #[serde(default = "one_core")]
     pub(super) cores: NumberOrList,

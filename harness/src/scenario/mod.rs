@@ -143,8 +143,10 @@ pub struct System {
     pub dir: PathBuf,
     /// Run before the system starts.
     pub build: Option<Vec<String>>,
-    /// The system itself.
+    /// The system itself; empty where the rig attaches to one.
     pub command: Vec<String>,
+    /// The system that runs already, in place of a command.
+    pub attach: Option<Attach>,
     /// Which cores it gets.
     pub cores: Cores,
     /// Its environment beyond the rig's own: names and templated values.
@@ -159,6 +161,15 @@ pub struct System {
     pub ready_within: Duration,
     /// How long it may take to stop after SIGTERM.
     pub stop_within: Duration,
+}
+
+/// A system that runs already and that the rig neither starts nor stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attach {
+    /// Where it listens; checked to be a URL of a host alone.
+    pub url: String,
+    /// Its process, when that is known.
+    pub pid: Option<u32>,
 }
 
 /// Which cores the system gets.

@@ -9,7 +9,8 @@ use super::file::SystemTable;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{Place, Template};
-use super::{Cores, Ready, System, step};
+use super::{Attach, Cores, Ready, System, step};
+use crate::url::Url;
 
 /// What says that a folder is where a program is built and run from.
 const MANIFESTS: [&str; 12] = [
@@ -32,7 +33,10 @@ const BOT: &str = "bot";
 
 /// Checks the `[system]` of the scenario at this path.
 pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, complaints: &mut Vec<Complaint>) -> System {
-    command(&file.command, &spot.key("command"), complaints);
+    let attach = attach(&file, spot, complaints);
+    if let Some(words) = &file.command {
+        command(words, &spot.key("command"), complaints);
+    }
     if let Some(build) = &file.build {
         command(build, &spot.key("build"), complaints);
     }
@@ -47,7 +51,8 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
     System {
         dir: dir(file.dir.as_deref(), scenario, &spot.key("dir"), complaints),
         build: file.build,
-        command: file.command,
+        command: file.command.unwrap_or_default(),
+        attach,
         cores: cores(file.cores, &spot.key("cores"), complaints),
         env: environment(&file.env, &spot.key("env"), complaints),
         port: file.port,
@@ -56,6 +61,40 @@ pub(super) fn checked(file: SystemTable, spot: &Spot<'_>, scenario: &Path, compl
         ready_within: file.ready_within,
         stop_within: file.stop_within,
     }
+}
+
+/// A system is started or found running, and what is only of use for the one contradicts the other.
+fn attach(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Option<Attach> {
+    let Some(url) = &file.url else {
+        if file.command.is_none() {
+            let help = "add `command`, such as [\"npm\", \"start\"], or `url` for a system that runs already";
+            complaints.push(spot.complain("there is no system", help));
+        }
+        if file.pid.is_some() {
+            let help = "add `url`; the rig knows the processes of a system that it starts itself";
+            complaints.push(spot.key("pid").complain_of_key("a process to attach to, and no address", help));
+        }
+        return None;
+    };
+    for (key, at) in spot.entries().iter().filter(|(key, _)| ["command", "build", "env", "port", "dir"].contains(key)) {
+        let says = format!("both `{key}` and `url`: a system that runs already is not started");
+        complaints.push(at.complain_of_key(
+            says,
+            format!("keep one of them; without `url` the rig starts the system, and `{key}` counts"),
+        ));
+    }
+    let at = spot.key("url");
+    match Url::parse(url) {
+        Err(says) => complaints.push(at.complain(says, "write it as in \"http://127.0.0.1:8080\"")),
+        Ok(url) if url.path != "/" => {
+            complaints.push(at.complain("a system is a host and a port", "leave the path out: each step has its own"));
+        }
+        Ok(_) => {}
+    }
+    if file.pid == Some(0) {
+        complaints.push(spot.key("pid").complain("there is no process 0", "`pgrep -f` finds the system's"));
+    }
+    Some(Attach { url: url.clone(), pid: file.pid })
 }
 
 fn ready(word: String) -> Ready {

@@ -276,3 +276,37 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let expected = shipped("rollover.toml", Some("before")).quick().expect.unwrap();
     assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
 }
+
+fn with_system(system: &str) -> Result<System, Vec<String>> {
+    let text = format!(
+        "name = 's'\ncrowd = {{ groups = 1, players_per_group = 1 }}\n[[journey]]\nname = 'j'\n\
+         arrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]\n[system]\n{system}"
+    );
+    let underlined = |complaint: Complaint| format!("{}: {}", &text[complaint.span.clone()], complaint.says);
+    let parsed = parse(Path::new("s.toml"), &text, None);
+    parsed.map(|scenario| scenario.system).map_err(|all| all.into_iter().map(underlined).collect())
+}
+
+#[test]
+fn a_system_that_runs_already_is_named_by_its_url_and_perhaps_its_process() {
+    let attach = |text| with_system(text).unwrap().attach.unwrap();
+    let url = "http://127.0.0.1:8080".to_owned();
+    assert_eq!(attach("url = 'http://127.0.0.1:8080'"), Attach { url: url.clone(), pid: None });
+    assert_eq!(attach("url = 'http://127.0.0.1:8080'\npid = 7\ncores = [1]"), Attach { url, pid: Some(7) });
+}
+
+#[test]
+fn a_system_is_either_started_or_found_running() {
+    let complaints = |text| with_system(text).unwrap_err();
+    let both = "url = 'http://127.0.0.1:1'\ncommand = ['run']\nenv = { A = 'b' }";
+    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already is not started");
+    assert_eq!(complaints(both), [says("command"), says("env")]);
+    assert_eq!(complaints("cores = 1")[0].lines().last().unwrap().split(": ").last(), Some("there is no system"));
+    assert_eq!(complaints("command = ['run']\npid = 7"), ["pid: a process to attach to, and no address"]);
+    assert_eq!(
+        complaints("url = 'http://127.0.0.1:1/app'"),
+        ["'http://127.0.0.1:1/app': a system is a host and a port"]
+    );
+    assert_eq!(complaints("url = 'localhost:1'").len(), 1);
+    assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
+}

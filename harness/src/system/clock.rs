@@ -40,6 +40,11 @@ impl Clock {
         Self { epoch, epoch_ns: closest.monotonic_ns.saturating_sub(since) }
     }
 
+    /// The epoch itself.
+    pub fn epoch(&self) -> Instant {
+        self.epoch
+    }
+
     /// Since the epoch; zero before it.
     pub fn now(&self) -> Duration {
         now().saturating_duration_since(self.epoch)

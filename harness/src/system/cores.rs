@@ -5,7 +5,7 @@ use std::io;
 use procfs::process::Process;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::keeper::descendants;
+use crate::keeper::Tree;
 use crate::scenario::Cores;
 
 /// The cores of the system and of the rig.
@@ -134,10 +134,10 @@ pub struct Stray {
     pub cores: Vec<u32>,
 }
 
-/// Reads the affinity of every thread below `root`.
-pub fn verify(root: u32, system: &[u32]) -> Pinning {
+/// Reads the affinity of every thread of the tree.
+pub fn verify(tree: Tree, system: &[u32]) -> Pinning {
     let mut pinning = Pinning::default();
-    for identity in descendants(root) {
+    for identity in tree.processes() {
         let Some((name, cores)) = affinity(identity.pid) else { continue };
         pinning.seen.extend(&cores);
         if cores.iter().any(|core| !system.contains(core)) {

@@ -1,6 +1,7 @@
 //! What is started, everything decided.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,13 @@ pub struct Launch {
     pub ready_within: Duration,
     /// How long it may take to stop when it did not become ready.
     pub stop_within: Duration,
+}
+
+impl Launch {
+    /// Where it will listen.
+    pub(super) fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
 }
 
 /// What the keeper is told.

@@ -6,6 +6,7 @@
 //!
 //! [`Ending`]: floodrig_reports::recording::Ending
 
+mod attached;
 mod build;
 mod clock;
 pub mod cores;
@@ -23,6 +24,7 @@ mod signal;
 mod unready;
 mod watcher;
 
+pub use attached::{Attached, NotThere, Sought};
 pub use build::{Build, BuildError, build};
 pub use clock::Clock;
 pub use death::{Cause, Death};

@@ -1,7 +1,7 @@
 //! Readiness: one look at whether the system answers, and what is waited for in words.
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use floodrig_stub::Attendance;
@@ -24,10 +24,9 @@ pub(super) enum Glimpse {
 }
 
 /// Looks once.
-pub(super) fn look(port: u16, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
-    let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+pub(super) fn look(target: SocketAddr, ready: &Ready, attendance: Attendance, within: Duration) -> Glimpse {
     let within = within.min(LOOK_WITHIN).max(Duration::from_millis(1));
-    let wanted = wanted(port, ready);
+    let wanted = wanted(target, ready);
     let seen = match ready {
         Ready::Accepts => connect(target, within).map(|_| 200),
         Ready::Path(path) => get(target, path, within),
@@ -50,10 +49,10 @@ fn asked(wanted: &str, attendance: Attendance) -> Glimpse {
 }
 
 /// What is waited for.
-pub(super) fn wanted(port: u16, ready: &Ready) -> String {
+pub(super) fn wanted(target: SocketAddr, ready: &Ready) -> String {
     match ready {
-        Ready::Accepts => format!("a connection to 127.0.0.1:{port}"),
-        Ready::Path(path) => format!("a 2xx answer to GET {path} on 127.0.0.1:{port}"),
+        Ready::Accepts => format!("a connection to {target}"),
+        Ready::Path(path) => format!("a 2xx answer to GET {path} on {target}"),
         Ready::Bot => "the bot to call getUpdates or setWebhook".to_owned(),
     }
 }
@@ -112,22 +111,22 @@ fn status(head: &[u8]) -> io::Result<Option<u16>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, TcpListener};
 
     /// Answers one connection with these bytes after its request has been read.
-    fn once(answer: &'static [u8]) -> u16 {
+    fn once(answer: &'static [u8]) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let target = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let _read = stream.read(&mut [0; 1024]).unwrap();
             stream.write_all(answer).unwrap();
         });
-        port
+        target
     }
 
-    fn look_at(port: u16) -> Glimpse {
-        look(port, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
+    fn look_at(target: SocketAddr) -> Glimpse {
+        look(target, &Ready::Path("/healthz".to_owned()), Attendance::default(), LOOK_WITHIN)
     }
 
     #[test]
@@ -137,9 +136,9 @@ mod tests {
 
     #[test]
     fn a_404_says_what_is_waited_for_and_what_came() {
-        let port = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
-        let text = format!("a 2xx answer to GET /healthz on 127.0.0.1:{port}: answered 404 so far");
-        assert_eq!(look_at(port), Glimpse::NotYet(text));
+        let target = once(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+        let text = format!("a 2xx answer to GET /healthz on {target}: answered 404 so far");
+        assert_eq!(look_at(target), Glimpse::NotYet(text));
     }
 
     #[test]
@@ -151,17 +150,18 @@ mod tests {
     #[test]
     fn without_a_path_an_accepted_connection_is_ready() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
+        let target = listener.local_addr().unwrap();
+        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::Ready);
         drop(listener);
-        let text = format!("a connection to 127.0.0.1:{port}: nobody listens so far");
-        assert_eq!(look(port, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
+        let text = format!("a connection to {target}: nobody listens so far");
+        assert_eq!(look(target, &Ready::Accepts, Attendance::default(), LOOK_WITHIN), Glimpse::NotYet(text));
     }
 
     #[test]
     fn a_bot_is_ready_once_it_asks_for_its_updates_wherever_it_listens() {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let look =
-            |calls, asked_for_updates| look(1, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
+            |calls, asked_for_updates| look(nowhere, &Ready::Bot, Attendance { calls, asked_for_updates }, LOOK_WITHIN);
         let not_yet = |calls| {
             let text = format!("the bot to call getUpdates or setWebhook: {calls} reached the stub so far");
             Glimpse::NotYet(text)

@@ -18,7 +18,7 @@ use super::port;
 use super::ready::{self, Glimpse};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Known, Watch, hear};
-use crate::keeper::{Kept, Started, descendants};
+use crate::keeper::{Kept, Started, Tree, descendants};
 use crate::scenario::Ready;
 
 /// How often readiness is looked for.
@@ -95,12 +95,12 @@ impl System {
         interrupted: &AtomicBool,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, StartError> {
-        let mut waited_for = ready::wanted(launch.port, &launch.ready);
+        let mut waited_for = ready::wanted(launch.address(), &launch.ready);
         progress(&waited_for);
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
             let attendance = launch.stub.as_ref().map(|stub| stub.attendance()).unwrap_or_default();
-            let glimpse = ready::look(launch.port, &launch.ready, attendance, left);
+            let glimpse = ready::look(launch.address(), &launch.ready, attendance, left);
             if let Some(death) = self.death() {
                 return Err(self.not_ready(Unready::Died(death), launch));
             }
@@ -182,7 +182,7 @@ impl System {
 
     /// Where its threads are, against where they should be.
     pub fn verify_cores(&self, system: &[u32]) -> Pinning {
-        cores::verify(self.root(), system)
+        cores::verify(Tree::Below(self.root()), system)
     }
 
     /// Stops it: SIGTERM to its whole tree, SIGKILL to what is left after `within`. Returns when nothing is left.

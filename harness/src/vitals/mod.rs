@@ -9,6 +9,7 @@ mod heartbeat;
 mod line;
 mod listen;
 mod machine;
+pub(crate) mod network;
 mod observer;
 mod own;
 mod patience;

@@ -1,5 +1,6 @@
 //! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -13,10 +14,8 @@ use super::listen::ListenQueue;
 use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::Processes;
+use crate::keeper::Tree;
 use crate::system::Clock;
-
-/// What is said of observations that need somebody who listens.
-const UNPROBED: &str = "inactive: the system is ready once its bot asks for updates, and need not listen anywhere";
 
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -29,12 +28,10 @@ const PROBE_BESIDE: Duration = Duration::from_millis(500);
 /// What is observed.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The process below which all of the system lives.
-    pub root: u32,
-    /// Where the system listens.
-    pub port: u16,
-    /// Whether it is to listen there at all: a bot that only asks for its updates is not probed.
-    pub listens: bool,
+    /// The system's processes, or why they are not watched.
+    pub tree: Result<Tree, String>,
+    /// Where the system listens, or why it is not watched there.
+    pub address: Result<SocketAddr, String>,
     /// What the probe asks for: the path of readiness, or `/`.
     pub path: String,
     /// The cores that the system is to stay on.
@@ -70,31 +67,66 @@ pub struct Observed {
     pub dropped: u64,
 }
 
+impl Subject {
+    fn heartbeat(&self, clock: Clock) -> Standing {
+        let folder = match &self.heartbeat {
+            Ok(folder) => folder,
+            Err(why) => return Standing::Inactive(why.clone()),
+        };
+        match &self.tree {
+            Ok(tree) => Standing::of(folder, *tree, self.address.as_ref().ok().map(SocketAddr::port), clock),
+            Err(why) => Standing::Inactive(why.clone()),
+        }
+    }
+
+    fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
+        let probe = Probe::start(self.address.clone()?, &self.path, period, clock);
+        probe.ok_or_else(|| format!("no answer to GET {} within 2 s", self.path))
+    }
+
+    /// The kernel shows the queues of this machine alone.
+    fn listen_queue(&self) -> Result<ListenQueue, String> {
+        let address = self.address.clone()?;
+        if !address.ip().is_loopback() {
+            return Err("the system is on another machine".to_owned());
+        }
+        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.depth().map(|_| queue));
+        queue.map_err(|cause| format!("sock_diag said: {cause}"))
+    }
+
+    fn tree(&self) -> Result<Tree, String> {
+        let tree = self.tree.clone()?;
+        let seen = !Processes::new(Some(tree), self.system_cores.clone()).tick().pids.is_empty();
+        if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
+    }
+}
+
+/// An observation in words.
+fn standing<T>(observation: &Result<T, String>) -> String {
+    match observation {
+        Ok(_) => "active".to_owned(),
+        Err(why) => format!("inactive: {why}"),
+    }
+}
+
 impl Observer {
     /// Starts observing a system that is ready. Its threads inherit the caller's cores.
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
-        let active = || "active".to_owned();
-        let heartbeat = standing(&subject, clock);
+        let heartbeat = subject.heartbeat(clock);
         let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
-        let probe = subject.listens.then(|| Probe::start(subject.port, &subject.path, period, clock)).flatten();
-        let black_box = black_box(&subject, probe.as_ref(), &heartbeat);
-        let queue = ListenQueue::of(subject.port).and_then(|queue| queue.depth().map(|_| queue));
-        let queue = queue.map(|queue| subject.listens.then_some(queue));
-        let listen_queue = match &queue {
-            Ok(Some(_)) => active(),
-            Ok(None) => UNPROBED.to_owned(),
-            Err(cause) => format!("inactive: sock_diag said: {cause}"),
-        };
-        let processes = || Processes::new(subject.root, subject.system_cores.clone());
-        let seen = !processes().tick().pids.is_empty();
-        let proc = if seen { active() } else { "inactive: /proc shows no process of the system".to_owned() };
+        let probe = subject.probe(period, clock);
+        let queue = subject.listen_queue();
+        let tree = subject.tree();
+        let black_box = black_box(&probe, &heartbeat);
+        let (listen_queue, proc) = (standing(&queue), standing(&tree));
+        let (probe, queue) = (probe.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let mut observing = Observing {
             clock,
-            processes: processes(),
-            queue: queue.ok().flatten(),
+            processes: Processes::new(tree.ok(), subject.system_cores),
+            queue,
             gauge,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
@@ -122,19 +154,11 @@ impl Observer {
     }
 }
 
-fn standing(subject: &Subject, clock: Clock) -> Standing {
-    match &subject.heartbeat {
-        Ok(folder) => Standing::of(folder, subject.root, subject.listens.then_some(subject.port), clock),
-        Err(why) => Standing::Inactive(why.clone()),
-    }
-}
-
-fn black_box(subject: &Subject, probe: Option<&Probe>, heartbeat: &Standing) -> String {
+fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
     match (probe, heartbeat) {
-        (None, _) if subject.listens => format!("inactive: no answer to GET {} within 2 s", subject.path),
-        (None, _) => UNPROBED.to_owned(),
-        (Some(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
-        (Some(_), Standing::Inactive(_)) => {
+        (Err(why), _) => format!("inactive: {why}"),
+        (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
+        (Ok(_), Standing::Inactive(_)) => {
             "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed".to_owned()
         }
     }

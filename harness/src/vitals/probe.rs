@@ -3,7 +3,7 @@
 //! While an answer is outstanding nothing more is asked: the instants that pass meanwhile belong to the same wait.
 //! A delay counts from the instant of sending, which is the planned one unless the rig itself woke up late.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -29,8 +29,7 @@ pub(super) struct Probe {
 
 impl Probe {
     /// Asks once, and goes on asking once a period if there was an answer; without one there would be nothing to measure.
-    pub(super) fn start(port: u16, path: &str, period: Duration, clock: Clock) -> Option<Self> {
-        let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    pub(super) fn start(target: SocketAddr, path: &str, period: Duration, clock: Clock) -> Option<Self> {
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: floodrig-probe\r\n\r\n").into_bytes();
         let (stop, stopped) = sync_channel(1);

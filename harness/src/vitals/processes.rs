@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use floodrig_reports::recording::PidVital;
 use procfs::process::Process;
 
-use crate::keeper::{Identity, descendants};
+use crate::keeper::{Identity, Tree};
 use crate::system::cores;
 
 /// Samples the tree below one process.
 #[derive(Debug)]
 pub(super) struct Processes {
-    root: u32,
+    tree: Option<Tree>,
     system_cores: Vec<u32>,
     known: BTreeMap<Identity, Process>,
     noted: BTreeSet<Identity>,
@@ -30,15 +30,15 @@ pub(super) struct Tick {
 }
 
 impl Processes {
-    /// Of the tree below `root`, which is to stay on these cores.
-    pub(super) fn new(root: u32, system_cores: Vec<u32>) -> Self {
-        Self { root, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
+    /// Of this tree, which is to stay on these cores; of nothing at all without one.
+    pub(super) fn new(tree: Option<Tree>, system_cores: Vec<u32>) -> Self {
+        Self { tree, system_cores, known: BTreeMap::new(), noted: BTreeSet::new() }
     }
 
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
-        for identity in descendants(self.root) {
+        for identity in self.tree.map(Tree::processes).unwrap_or_default() {
             if let Ok(process) = Process::new(identity.pid as i32) {
                 self.known.entry(identity).or_insert(process);
             }

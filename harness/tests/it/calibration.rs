@@ -1,32 +1,36 @@
 //! The instrument proved: an ordered fault is recorded as ordered, and nothing where nothing was ordered.
 
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::rig::{Rig, eventually, kill, process_named};
 
-/// A port nobody held a moment ago, so that a test can talk to the system past the rig.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").and_then(|held| held.local_addr()).expect("a port").port()
-}
-
-fn steady(port: u16) -> Rig {
-    Rig::small(&[
-        ("dir = \".\"", &format!("dir = \".\"\nport = {port}")),
-        ("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 40, over = \"12s\" }"),
-    ])
+fn steady() -> Rig {
+    Rig::small(&[("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 40, over = \"12s\" }")])
 }
 
 fn load_has_begun(rig: &Rig) {
     eventually("the load has begun", || {
-        std::fs::read_to_string(rig.path().join("out/run.jsonl"))
-            .is_ok_and(|text| text.contains("\"row\":\"interval\""))
+        fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("\"row\":\"interval\""))
     });
 }
 
-fn order(port: u16, path: &str) {
-    let mut to = TcpStream::connect(("127.0.0.1", port)).expect("the system listens");
+fn system(rig: &Rig) -> u32 {
+    process_named(rig.path(), "wordle").expect("the system runs")
+}
+
+/// The port that the rig chose for the system, as the system was told.
+fn port(rig: &Rig) -> u16 {
+    let environment = fs::read_to_string(format!("/proc/{}/environ", system(rig))).expect("the system is ours");
+    let port = environment.split('\0').find_map(|variable| variable.strip_prefix("PORT="));
+    port.and_then(|port| port.parse().ok()).expect("the rig sets PORT")
+}
+
+/// Talks to the system past the rig.
+fn order(rig: &Rig, path: &str) {
+    let mut to = TcpStream::connect(("127.0.0.1", port(rig))).expect("the system listens");
     write!(to, "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         .expect("it is sent");
     let mut answer = String::new();
@@ -36,13 +40,11 @@ fn order(port: u16, path: &str) {
 
 #[test]
 fn an_ordered_stall_is_recorded_with_its_length() {
-    let port = free_port();
-    let rig = steady(port);
+    let rig = steady();
     let child = rig.start();
     load_has_begun(&rig);
     let ordered = 300 + u64::from(std::process::id() % 400);
-    std::thread::sleep(Duration::from_millis(1500));
-    order(port, &format!("/calibrate/stall?ms={ordered}"));
+    order(&rig, &format!("/calibrate/stall?ms={ordered}"));
     let summary = rig.wait(child).ended(0).complete().summary();
     let recorded = summary["system"]["stall_max_ms"].as_f64().expect("a stall");
     assert!((recorded - ordered as f64).abs() <= 75.0, "ordered {ordered} ms, recorded {recorded} ms");
@@ -50,7 +52,7 @@ fn an_ordered_stall_is_recorded_with_its_length() {
 
 #[test]
 fn nothing_ordered_is_nothing_recorded() {
-    let summary = steady(free_port()).run().ended(0).complete().summary();
+    let summary = steady().run().ended(0).complete().summary();
     assert_eq!(summary["system"]["ending"]["kind"], "stopped");
     assert_eq!(summary["telegram"]["throttled"], 0);
     assert_eq!(summary["system"]["stderr_errors"], 0);
@@ -58,13 +60,12 @@ fn nothing_ordered_is_nothing_recorded() {
 
 #[test]
 fn an_ordered_leak_is_recorded_with_its_size() {
-    let quiet = steady(free_port()).run().ended(0).summary();
-    let port = free_port();
-    let rig = steady(port);
+    let quiet = steady().run().ended(0).summary();
+    let rig = steady();
     let child = rig.start();
     load_has_begun(&rig);
     let ordered = 100_000_000 + u64::from(std::process::id() % 100) * 1_000_000;
-    order(port, &format!("/calibrate/leak?bytes={ordered}"));
+    order(&rig, &format!("/calibrate/leak?bytes={ordered}"));
     let leaked = rig.wait(child).ended(0).summary();
     let peak = |summary: &serde_json::Value| summary["system"]["rss_peak_bytes"].as_f64().expect("a peak");
     let grown = peak(&leaked) - peak(&quiet);
@@ -77,10 +78,10 @@ fn an_ordered_signal_is_recorded_by_its_name() {
     // Not SIGSEGV, whose first one from outside Rust's own handler swallows: it looks for a stack overflow.
     // `a_system_that_dies_exits_with_5_and_says_how` has a real one.
     for signal in ["KILL", "ABRT", "USR1"] {
-        let rig = steady(free_port());
+        let rig = steady();
         let child = rig.start();
         load_has_begun(&rig);
-        kill(process_named(rig.path(), "wordle").expect("the system runs"), signal);
+        kill(system(&rig), signal);
         let summary = rig.wait(child).ended(5).complete().summary();
         assert_eq!(summary["system"]["ending"]["signal"], format!("SIG{signal}"));
     }
@@ -88,7 +89,7 @@ fn an_ordered_signal_is_recorded_by_its_name() {
 
 #[test]
 fn a_stopped_rig_makes_the_run_invalid_in_words() {
-    let rig = steady(free_port()).judged();
+    let rig = steady().judged();
     let child = rig.start();
     load_has_begun(&rig);
     kill(child.id(), "STOP");
@@ -101,10 +102,10 @@ fn a_stopped_rig_makes_the_run_invalid_in_words() {
 
 #[test]
 fn a_stopped_system_is_a_stall_of_that_length_and_no_fault_of_the_rig() {
-    let rig = steady(free_port());
+    let rig = steady();
     let child = rig.start();
     load_has_begun(&rig);
-    let system = process_named(rig.path(), "wordle").expect("the system runs");
+    let system = system(&rig);
     kill(system, "STOP");
     std::thread::sleep(Duration::from_secs(2));
     kill(system, "CONT");

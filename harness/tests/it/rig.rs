@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::rc::Rc;
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Far longer than any run here takes: a bound for a hang.
+const LONGEST: Duration = Duration::from_secs(180);
 
 /// A scenario of two seconds: 4 groups of 5 players, each opening the app and guessing twice. It is written twice as
 /// large, because tests run it with `--quick`: a shared machine must not fail a change.
@@ -116,14 +121,15 @@ impl Rig {
 
     /// Runs to the end.
     pub(crate) fn run(&self) -> Left {
-        let output = self.command().output().expect("the rig starts");
-        self.left(&output)
+        self.wait(self.start())
     }
 
     /// Another command in the folder.
     pub(crate) fn floodrig(&self, arguments: &[&str]) -> Left {
         let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
-        self.left(&command.args(arguments).current_dir(self.path()).output().expect("the rig starts"))
+        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the rig starts");
+        self.left(&ended(child))
     }
 
     /// Starts and goes on.
@@ -133,7 +139,7 @@ impl Rig {
 
     /// Waits for the end of a started run.
     pub(crate) fn wait(&self, rig: Child) -> Left {
-        self.left(&rig.wait_with_output().expect("the rig ends"))
+        self.left(&ended(rig))
     }
 
     fn left(&self, output: &Output) -> Left {
@@ -174,6 +180,21 @@ impl Left {
         }
         self
     }
+}
+
+/// Waits for a rig to end. One that hangs is killed, which its status then tells with all that it has said.
+pub(crate) fn ended(rig: Child) -> Output {
+    let pid = rig.id();
+    let (done, over) = mpsc::channel::<()>();
+    let guard = thread::spawn(move || {
+        if over.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+            kill(pid, "KILL");
+        }
+    });
+    let output = rig.wait_with_output().expect("the rig ends");
+    drop(done);
+    guard.join().expect("the guard ends");
+    output
 }
 
 /// The example system's binary, built once.

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::Summary;
 use crate::{Report, Value};
 
 use super::words;
@@ -19,11 +20,17 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
                 (slowest(report))
                 (figure("peak memory", Value::size(summary.system.rss_peak_bytes), "resident, all processes"))
                 (stall(report))
-                (figure("calls answered 429", Value::Count(summary.telegram.throttled), &format!("of {}", words::many(summary.telegram.calls, "call"))))
+                (throttled(summary))
                 (lost(report))
             }
         }
     }
+}
+
+fn throttled(summary: &Summary) -> Markup {
+    let throttled = Value::count(summary.telegram.measured(|telegram| telegram.throttled));
+    let calls = summary.telegram.measured(|telegram| format!("of {}", words::many(telegram.calls, "call")));
+    figure("calls answered 429", throttled, &calls.unwrap_or_else(|| "the stub is another rig's".to_owned()))
 }
 
 fn figure(term: &str, value: Value, beside: &str) -> Markup {

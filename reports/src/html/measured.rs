@@ -43,6 +43,7 @@ fn observations(observations: &Observations) -> Markup {
         cgroup,
         outbound,
         deliveries,
+        calls,
         redirect,
         isolate,
     } = observations;
@@ -55,6 +56,7 @@ fn observations(observations: &Observations) -> Markup {
         ("cgroup", cgroup),
         ("outgoing connections", outbound),
         ("deliveries", deliveries),
+        ("calls to Telegram", calls),
         ("the system's way to the stub", redirect),
         ("network of the run's own", isolate),
     ];

@@ -11,6 +11,10 @@ use super::words;
 
 /// Calls and 429s.
 pub(super) fn calls(report: &Report<'_>) -> Markup {
+    let summary = report.summary;
+    if summary.telegram.uncounted {
+        return html! { section { h2 { "Calls to Telegram" } p.note { "Not counted here: " (summary.observations.calls) "." } } };
+    }
     html! {
         section {
             h2 { "Calls to Telegram" }

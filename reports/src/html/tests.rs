@@ -127,3 +127,11 @@ fn a_picture_is_a_png_as_wide_as_it_says() {
         assert_eq!(decoder.read_info().unwrap().info().width, 1_936, "{name}");
     }
 }
+
+#[test]
+fn calls_that_were_not_counted_have_the_reason_and_no_chart() {
+    let (_, mut run) = fixture::all().into_iter().next().unwrap();
+    run.summary.telegram.uncounted = true;
+    run.summary.observations.calls = "inactive: the stub is another rig's".to_owned();
+    assert!(html(&run.report()).contains("Not counted here: inactive: the stub is another rig's."));
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Part, Shard};
 use crate::Value;
 
 /// The first line of a recording.
@@ -58,6 +59,12 @@ pub struct Header {
     /// What the rig could do on these cores right before; nothing: it was not calibrated.
     #[serde(default)]
     pub calibration: Option<Calibration>,
+    /// The part of the plan that this rig drove; nothing: all of it.
+    #[serde(default)]
+    pub shard: Option<Shard>,
+    /// The rigs whose recordings were joined to this one; empty: a single rig's.
+    #[serde(default)]
+    pub parts: Vec<Part>,
 }
 
 /// What the rig can do on these cores, measured against a server that does nothing.
@@ -149,12 +156,19 @@ pub struct Observations {
     pub cgroup: String,
     pub outbound: String,
     pub deliveries: String,
+    /// Whether the calls to Telegram were counted; they always were before there was a choice.
+    #[serde(default = "active")]
+    pub calls: String,
     /// How the system was turned to the stub.
     #[serde(default)]
     pub redirect: String,
     /// Whether the run had a network of its own.
     #[serde(default)]
     pub isolate: String,
+}
+
+fn active() -> String {
+    "active".to_owned()
 }
 
 impl Observations {

@@ -21,6 +21,19 @@ pub struct Interval {
     pub unmatched: Option<u64>,
 }
 
+impl Interval {
+    /// Adds what another rig counted in the same interval; exact.
+    pub fn merge(&mut self, other: &Self) {
+        self.len_us = self.len_us.max(other.len_us);
+        self.in_flight += other.in_flight;
+        // Nobody's count is no count, and never a zero.
+        self.unmatched = [self.unmatched, other.unmatched].into_iter().flatten().reduce(|all, one| all + one);
+        for (name, act) in &other.acts {
+            self.acts.entry(name.clone()).or_default().merge(act);
+        }
+    }
+}
+
 /// One act's share of an interval.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActInterval {

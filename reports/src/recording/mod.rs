@@ -10,6 +10,7 @@ mod header;
 mod histogram;
 mod interval;
 mod outcome;
+mod shard;
 mod stall;
 mod telegram;
 mod vital;
@@ -20,9 +21,10 @@ pub use header::{Calibration, Cores, Header, How, Machine, Observations, Version
 pub use histogram::Histogram;
 pub use interval::{ActInterval, Interval};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
+pub use shard::{Part, Shard};
 pub use stall::{Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, Vital};
+pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, Network, PidVital, Probed, Vital};
 
 use serde::{Deserialize, Serialize};
 

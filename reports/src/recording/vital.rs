@@ -48,6 +48,20 @@ pub struct PidVital {
 pub struct Probed {
     /// Its longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay_us: Option<u64>,
+    /// What the kernel counted meanwhile in the run's own network; nothing: the run had none, and shared the machine's.
+    #[serde(default)]
+    pub network: Option<Network>,
+}
+
+/// Counts of one network, as `/proc/net/netstat` calls them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// `ListenOverflows`: handshakes that found an accept queue full; one connection may be counted several times.
+    pub listen_overflows: u64,
+    /// `ListenDrops`: handshakes dropped for whatever reason, a full queue among them.
+    pub listen_drops: u64,
+    /// `TCPSynRetrans`: handshakes that were begun again, after 1 s, 3 s and so on.
+    pub syn_retransmits: u64,
 }
 
 /// Something that happened once.

@@ -95,6 +95,7 @@ impl Gathering {
             self.header.observations.deliveries = format!("inactive: {unheard} of its notices found their queue full");
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
+        self.telegram.uncounted = !Observations::is_active(&self.header.observations.calls);
         let last = Last { logs: self.logs.take(), ending: self.ending.take() };
         let rig = self.rig_summary();
         let (system, stalls) = self.tree.summary(&self.header, last);
@@ -126,7 +127,8 @@ impl Gathering {
     }
 
     fn rig_summary(&self) -> Rig {
-        let mut rig = self.rig.summary(self.acts.requests());
+        let requests = self.acts.requests();
+        let mut rig = self.rig.summary(requests).of_all(&self.header.parts, requests);
         self.acts.lag(&mut rig);
         rig.cores_shared = self.header.cores.shared;
         rig.dropped = self.seal.as_ref().map_or(0, |seal| seal.dropped);

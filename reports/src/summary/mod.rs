@@ -30,6 +30,7 @@ pub struct Summary {
     /// The system under test.
     pub system: System,
     /// Bot API calls.
+    #[serde(serialize_with = "telegram::or_nulls")]
     pub telegram: Telegram,
     /// What became visible in the chats.
     pub deliveries: Deliveries,
@@ -150,7 +151,12 @@ pub struct System {
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
+    /// Of the run's own network (`--isolate`): shared counters would be the whole machine's.
     pub listen_overflows: Option<u64>,
+    /// Likewise.
+    pub listen_drops: Option<u64>,
+    /// Likewise.
+    pub syn_retransmits: Option<u64>,
     pub pool_hint: Option<String>,
     pub ending: Option<Ending>,
     pub ready_after_ms: Option<u64>,
@@ -174,6 +180,9 @@ pub struct ProcessStalls {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]
 pub struct Telegram {
+    /// Whether nobody counted: the stub is another rig's. Then every key is `null` where it is written.
+    #[serde(skip)]
+    pub uncounted: bool,
     pub calls: u64,
     pub accepted: u64,
     pub throttled: u64,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rig;
-use crate::recording::{Header, Vital};
+use crate::recording::{Header, Part, Vital};
 
 /// How long the rig must be busy for it to count as sustained: one busy second is a burst, and lag tells what it did.
 const SUSTAINED_SECONDS: usize = 5;
@@ -120,6 +120,30 @@ impl RigWatch {
             stub_cpu_seconds: self.stub_cpu_us.map(|us| us as f64 / 1e6),
             ..Rig::default()
         }
+    }
+}
+
+impl Rig {
+    /// Of several rigs the CPU time is added up; of shares the worst counts. One rig's own figures stay as they are.
+    pub(super) fn of_all(self, parts: &[Part], requests: u64) -> Self {
+        if parts.is_empty() {
+            return self;
+        }
+        let worst = |of: fn(&Part) -> Option<f64>| greatest(parts.iter().filter_map(of));
+        let cpu_us: Option<u64> = parts.iter().map(|part| part.cpu_us).sum();
+        Self {
+            cpu_us_per_request: cpu_us.filter(|_| requests > 0).map(|us| us as f64 / requests as f64),
+            core_busy: worst(|part| part.core_busy),
+            own_busy: worst(|part| part.own_busy),
+            own_busy_sustained: worst(|part| part.own_busy_sustained),
+            steal: worst(|part| part.steal),
+            ..self
+        }
+    }
+
+    /// CPU time of the rig during the load, as its figure for each of this many requests implies.
+    pub(crate) fn cpu_us(&self, requests: f64) -> Option<u64> {
+        self.cpu_us_per_request.map(|us| (us * requests).round() as u64)
     }
 }
 

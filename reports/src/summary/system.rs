@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::System;
 use super::stalls::{Counted, Stalls};
-use crate::recording::{Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital};
+use crate::recording::{
+    Ending, EndingKind, Header, Logs, Network, Observations, PidVital, Probed, Source, Stack, Stall, Vital,
+};
 use crate::timeline::VitalPoint;
 
 /// Gathers what the vitals say of the system's whole process tree.
@@ -18,6 +20,7 @@ pub(super) struct Tree {
     handles_hidden: bool,
     threads_peak: u64,
     listen_queue_peak: Option<u64>,
+    network: Option<Network>,
     probe_delay_us: Option<u64>,
     stalls: Stalls,
 }
@@ -61,6 +64,7 @@ impl Tree {
 
     pub(super) fn take_probed(&mut self, probed: Probed) {
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
+        self.network = self.network.or(probed.network);
     }
 
     /// The kernel keeps each process's own peak, which a tick may have missed.
@@ -111,7 +115,9 @@ impl Tree {
             stall_remark: remark,
             probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
             listen_queue_peak: self.listen_queue_peak.filter(|_| queue),
-            listen_overflows: None,
+            listen_overflows: self.network.map(|network| network.listen_overflows),
+            listen_drops: self.network.map(|network| network.listen_drops),
+            syn_retransmits: self.network.map(|network| network.syn_retransmits),
             pool_hint: None,
             ending: last.ending,
             ready_after_ms: header.ready_after_ms,
@@ -221,7 +227,7 @@ mod tests {
     fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
         let mut tree = Tree::default();
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        tree.take_probed(Probed { longest_delay_us: Some(45_000) });
+        tree.take_probed(Probed { longest_delay_us: Some(45_000), network: None });
         assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
     }
 

@@ -2,10 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use serde::ser::Error as _;
+use serde::{Serialize as _, Serializer};
+
 use super::{Deliveries, Quantiles, Staleness, Telegram};
 use crate::recording::{CallInterval, DeliveryInterval, Interval};
 
+/// The keys stay when nobody counted, and hold nothing.
+pub(super) fn or_nulls<S: Serializer>(telegram: &Telegram, to: S) -> Result<S::Ok, S::Error> {
+    if !telegram.uncounted {
+        return telegram.serialize(to);
+    }
+    let mut keys = serde_json::to_value(Telegram::default()).map_err(S::Error::custom)?;
+    for (_, value) in keys.as_object_mut().into_iter().flatten() {
+        *value = serde_json::Value::Null;
+    }
+    keys.serialize(to)
+}
+
 impl Telegram {
+    /// One of the counts; nothing when nobody counted.
+    pub fn measured<T>(&self, of: impl FnOnce(&Self) -> T) -> Option<T> {
+        (!self.uncounted).then(|| of(self))
+    }
+
     pub(super) fn take(&mut self, calls: &CallInterval) {
         for (method, counts) in &calls.by_method {
             self.calls += counts.calls;

@@ -29,7 +29,11 @@ fn unfinished(summary: &Summary) -> Option<&'static str> {
     }
 }
 
+/// Budgets are of the whole plan: one shard's acts cannot keep or break them.
 pub(super) fn lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
+    if summary.header.shard.is_some() {
+        return Vec::new();
+    }
     let mut lines = act_lines(summary, budgets);
     lines.extend(system_lines(summary, budgets));
     lines.extend(telegram_lines(summary, budgets));
@@ -90,12 +94,17 @@ fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
 fn telegram_lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
     let deliveries = &summary.deliveries;
     let lines = [
-        line("throttled", budgets.throttled.map(Value::Count), || Ok(Value::Count(summary.telegram.throttled))),
+        line("throttled", budgets.throttled.map(Value::Count), || throttled(summary)),
         line("lost", budgets.lost.map(Value::Count), || delivery(summary, deliveries.lost.map(Value::Count))),
         line("late", budgets.late.map(Value::Count), || delivery(summary, deliveries.late.map(Value::Count))),
         line("staleness", budgets.staleness, || delivery(summary, staleness(summary))),
     ];
     lines.into_iter().flatten().collect()
+}
+
+fn throttled(summary: &Summary) -> Measured {
+    let throttled = summary.telegram.measured(|telegram| telegram.throttled);
+    throttled.map(Value::Count).ok_or_else(|| summary.observations.calls.clone())
 }
 
 /// With nothing delivered because nothing succeeded, what players see is older than any bound.

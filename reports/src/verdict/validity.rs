@@ -24,7 +24,10 @@ const BUSY: f64 = 0.9;
 const STOLEN: f64 = 0.1;
 
 /// Why the run tells nothing about the system; empty when it does.
-pub(super) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
+pub(crate) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
+    if !summary.header.parts.is_empty() {
+        return faults_of_the_rigs(summary);
+    }
     let mut reasons = Vec::new();
     reasons.extend(could_not_send(summary));
     reasons.extend(sent_nothing(summary));
@@ -34,6 +37,13 @@ pub(super) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
         reasons.extend(was_saturated(summary));
     }
     reasons
+}
+
+/// A joint run is invalid if any of its rigs was the limit, however little that moves the joint percentiles.
+fn faults_of_the_rigs(summary: &Summary) -> Vec<String> {
+    let parts = summary.header.parts.iter();
+    let faults = parts.flat_map(|part| part.faults.iter().map(|fault| format!("shard {}: {fault}", part.shard)));
+    faults.chain(sent_nothing(summary)).collect()
 }
 
 fn could_not_send(summary: &Summary) -> Option<String> {
@@ -49,6 +59,8 @@ fn could_not_send(summary: &Summary) -> Option<String> {
 
 fn sent_nothing(summary: &Summary) -> Option<String> {
     match summary.planned() {
+        // A plan of fewer players than shards leaves some without any.
+        0 if summary.header.shard.is_some() => None,
         0 => Some("no act was planned, so there is nothing to judge".to_owned()),
         _ if summary.taken() == 0 => Some("every planned act was skipped, so there is nothing to judge".to_owned()),
         _ if summary.rig.lag_us.max.is_none() => Some("not one act was sent".to_owned()),

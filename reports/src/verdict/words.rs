@@ -2,14 +2,14 @@
 
 use super::{Breach, BudgetLine, Standing, Verdict, budget_lines};
 use crate::Value;
-use crate::recording::Ending;
+use crate::recording::{Ending, Shard};
 use crate::summary::Summary;
 
 /// The verdict in words, its kind first: `died: SIGSEGV 3.1 s into the load (312 acts in flight)`.
 pub fn headline(summary: &Summary, verdict: &Verdict) -> String {
     let kind = verdict.kind().name().replace('_', " ");
     let words = match verdict {
-        Verdict::Pass => pass(&budget_lines(summary)),
+        Verdict::Pass => summary.header.shard.map_or_else(|| pass(&budget_lines(summary)), one_shard),
         Verdict::Broken(breaches) => broken(breaches, budget_lines(summary).len()),
         Verdict::NotReady(why) | Verdict::Failed(why) => why.clone(),
         Verdict::Invalid(reasons) => invalid(reasons),
@@ -28,6 +28,10 @@ fn pass(lines: &[BudgetLine]) -> String {
         (kept, 0) => format!("all {} kept", budgets(kept)),
         (kept, only_shown) => format!("{} kept, {only_shown} not judged", budgets(kept)),
     }
+}
+
+fn one_shard(shard: Shard) -> String {
+    format!("shard {shard} was driven; `floodrig merge` joins all {} and judges the budgets", shard.of)
 }
 
 fn broken(breaches: &[Breach], all: usize) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Folder;
 use super::process::Pulse;
-use crate::keeper::descendants;
+use crate::keeper::Tree;
 use crate::system::{Clock, port};
 
 /// How long a loop may take to beat once the system is ready: a tick, on a core that is busy.
@@ -32,11 +32,11 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
-    /// Of the processes below `root` that listen on this port, or of all of them where none need listen.
-    pub(in crate::vitals) fn of(folder: &Folder, root: u32, port: Option<u16>, clock: Clock) -> Self {
+    /// Of the processes of this tree that listen on this port, or of all of them where none need listen.
+    pub(in crate::vitals) fn of(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Self {
         let until = clock.now() + BEATS_WITHIN;
         loop {
-            let pulses = pulses(folder, root, port);
+            let pulses = pulses(folder, tree, port);
             let wait = pulses.iter().any(|pulse| matches!(pulse, Pulse::NotYet { .. }));
             if !wait || clock.now() >= until {
                 return Self::from(&pulses);
@@ -65,12 +65,12 @@ impl Standing {
     }
 }
 
-fn pulses(folder: &Folder, root: u32, port: Option<u16>) -> Vec<Pulse> {
-    let tree: Vec<u32> = descendants(root).iter().map(|process| process.pid).collect();
+fn pulses(folder: &Folder, tree: Tree, port: Option<u16>) -> Vec<Pulse> {
+    let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();
     match port {
-        Some(port) => port::servers(&tree, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect(),
+        Some(port) => port::servers(&pids, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect(),
         // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
-        None => beating_first(tree.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
+        None => beating_first(pids.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
     }
 }
 

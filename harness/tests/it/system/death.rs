@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use floodrig_reports::recording::{EndingKind, EventKind, Row};
 
-use crate::support::{LONG, Run, dies_by, shell, until};
+use super::support::{LONG, Run, dies_by, shell, until};
 
 fn ending_of(act: &str) -> floodrig_reports::recording::Ending {
     let (dir, script) = dies_by(act);

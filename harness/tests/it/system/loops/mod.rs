@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
 use floodrig::vitals::{Folder, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
 
-use crate::support::{LONG, Run, shell, until};
+use super::support::{LONG, Run, shell, until};
 
 /// What runs the small server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Language {
             Self::Node => "server.cjs",
             Self::Python => "server.py",
         };
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/system/loops").join(name).display().to_string()
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/system/loops").join(name).display().to_string()
     }
 
     /// Those that this machine has. One that is missing is said, and is a failure where all must be there.
@@ -217,9 +218,8 @@ fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
 fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Observer {
     let cores = floodrig::system::cores::machine().unwrap();
     let subject = Subject {
-        root: system.root(),
-        port,
-        listens: true,
+        tree: Ok(Tree::Below(system.root())),
+        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         path: "/".to_owned(),
         system_cores: cores.clone(),
         rig_cores: cores,

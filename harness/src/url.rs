@@ -1,4 +1,4 @@
-//! The URL that a bench is pointed at: `http://host[:port][/path][?query]`, and nothing beyond this machine by accident.
+//! The URL that the rig is pointed at: `http://host[:port][/path][?query]`, and nothing beyond this machine by accident.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
@@ -6,18 +6,18 @@ use crate::drive::Target;
 
 /// Where requests go, and for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Url {
+pub(crate) struct Url {
     /// Host and port as they stand in the URL.
     authority: String,
     /// Path and query.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 impl Url {
     /// Reads it, or says what is wrong.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.starts_with("https://") {
-            return Err("https is not spoken here: a bench is of plain HTTP/1.1".to_owned());
+            return Err("https is not spoken here: the rig speaks plain HTTP/1.1".to_owned());
         }
         let rest = text.strip_prefix("http://").ok_or("a URL begins with http://, such as http://127.0.0.1:8080/")?;
         let rest = rest.split('#').next().unwrap_or_default();
@@ -34,7 +34,7 @@ impl Url {
     }
 
     /// The address it stands for; one beyond this machine only where that is allowed.
-    pub(super) fn target(&self, any_host: bool) -> Result<Target, String> {
+    pub(crate) fn target(&self, any_host: bool) -> Result<Target, String> {
         let with_port = if self.has_port() { self.authority.clone() } else { format!("{}:80", self.authority) };
         let found =
             with_port.to_socket_addrs().map_err(|cause| format!("no address of {}: {cause}", self.authority))?;

@@ -13,9 +13,9 @@ use floodrig::vitals::Folder;
 use floodrig_reports::recording::{Observations, Stall, StallKind};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::drawn::Drawn;
-use crate::loops::{Done, Language, Look, Loop};
-use crate::support::{below, until};
+use super::drawn::Drawn;
+use super::loops::{Done, Language, Look, Loop};
+use super::support::{below, until};
 
 /// How often a measurement of real time is tried on a machine that others use too.
 const TRIES: usize = 5;

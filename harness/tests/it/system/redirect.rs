@@ -9,7 +9,7 @@ use std::time::Instant;
 use floodrig::redirect::{BOT_TOKEN, Redirect};
 use floodrig_stub::{Limits, Stub};
 
-use crate::loops::Language;
+use crate::system::loops::Language;
 
 #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
 fn stub() -> Stub {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{StartError, Unready, cores};
 
-use crate::support::{LONG, Run, all_ended, below, shell};
+use super::support::{LONG, Run, all_ended, below, shell};
 
 #[test]
 fn a_system_that_exits_at_its_start_says_how_and_its_last_lines() {
@@ -95,7 +95,7 @@ fn a_relative_command_is_looked_for_in_its_directory() {
     let mut launch = shell("");
     (launch.command, launch.dir) = (vec!["./serve".to_owned()], dir.path().to_owned());
     let system = Run::new().start(&launch).unwrap();
-    crate::support::until("its line", || (system.logs().stderr_lines == 1).then_some(()));
+    super::support::until("its line", || (system.logs().stderr_lines == 1).then_some(()));
     system.stop(LONG);
 }
 
@@ -105,7 +105,7 @@ fn the_whole_tree_stands_on_its_cores_and_a_stray_is_named() {
     let run = Run::new();
     let launch = shell("sleep 1000 & sleep 1000; :");
     let system = run.start(&launch).unwrap();
-    crate::support::until("both", || (below(system.root()).len() == 3).then_some(()));
+    super::support::until("both", || (below(system.root()).len() == 3).then_some(()));
     let pinning = system.verify_cores(&launch.cores.system);
     assert_eq!((pinning.seen, pinning.strays), (launch.cores.system.clone(), Vec::new()));
     if let Some(other) = machine.iter().find(|core| !launch.cores.system.contains(core)) {
@@ -123,7 +123,7 @@ fn the_limit_on_open_files_is_the_systems_alone() {
     let mut launch = shell("ulimit -n >&2; sleep 1000; :");
     launch.open_files = Some(321);
     let system = Run::new().start(&launch).unwrap();
-    crate::support::until("its line", || (system.logs().stderr_lines == 1).then_some(()));
+    super::support::until("its line", || (system.logs().stderr_lines == 1).then_some(()));
     assert_eq!(system.stop(LONG).ending.stderr_tail, ["321"]);
 }
 

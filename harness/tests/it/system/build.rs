@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use floodrig::system::{Build, BuildError, build};
 
-use crate::support::{LONG, program};
+use super::support::{LONG, program};
 
 fn shell(script: &str) -> Build {
     let command = vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];

@@ -11,7 +11,7 @@ use floodrig::keeper::{Identity, Kept, Report, Spec};
 use floodrig_reports::recording::EndingKind;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{LONG, Run, all_ended, below, dies_by, program, shell, until};
+use super::support::{LONG, Run, all_ended, below, dies_by, program, shell, until};
 
 /// A system of three generations: a shell, a child, and a grandchild whose parent has gone.
 const FAMILY: &str = "sleep 1000 & (sleep 1000 & exit) ; wait";

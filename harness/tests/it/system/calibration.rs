@@ -2,16 +2,17 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use floodrig::keeper::Tree;
 use floodrig::vitals::{Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Vital};
 
-use crate::support::{LONG, Run, shell, until};
+use super::support::{LONG, Run, shell, until};
 
 /// How often a measurement of real time is tried on a machine that others use too.
 const TRIES: usize = 5;
@@ -59,11 +60,11 @@ impl Server {
 
 fn subject(root: u32, port: u16) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
+    let path = "/".to_owned();
     Subject {
-        root,
-        port,
-        listens: true,
-        path: "/".to_owned(),
+        tree: Ok(Tree::Below(root)),
+        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        path,
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),
