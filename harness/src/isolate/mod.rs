@@ -73,15 +73,15 @@ fn network() -> io::Result<PathBuf> {
 
 /// The first way that works here, tried with a program that does nothing.
 fn way_in() -> Result<&'static [&'static str], CannotIsolate> {
-    let mut says = String::new();
+    let mut says = Vec::new();
     for way in WAYS {
         let tried = Command::new(TOOL).args(way).args(["--", "true"]).stdin(Stdio::null()).output();
         match tried {
             Ok(output) if output.status.success() => return Ok(way),
-            Ok(output) => says = String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            Ok(output) => says.push(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Err(CannotIsolate::NoTool),
-            Err(cause) => says = cause.to_string(),
+            Err(cause) => says.push(cause.to_string()),
         }
     }
-    Err(CannotIsolate::Forbidden(says))
+    Err(CannotIsolate::Forbidden(says.join("; ")))
 }
