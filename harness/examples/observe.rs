@@ -92,9 +92,10 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
         limits: floodrig::system::Limits::default(),
         scratch: None,
         speech: Speech::default(),
-        remove: Some(folder.root().to_owned()),
+        remove: vec![folder.root().to_owned()],
         ready: Ready::Accepts,
         stub: None,
+        redirect: None,
         ready_within: Duration::from_secs(30),
         stop_within: Duration::from_secs(1),
     }

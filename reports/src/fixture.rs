@@ -85,6 +85,8 @@ fn observations() -> Observations {
         cgroup: inactive(),
         outbound: inactive(),
         deliveries: active(),
+        redirect: active(),
+        isolate: inactive(),
         calls: active(),
     }
 }

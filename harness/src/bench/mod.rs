@@ -188,6 +188,8 @@ fn observations() -> Observations {
         cgroup: alone(),
         outbound: alone(),
         deliveries: alone(),
+        redirect: alone(),
+        isolate: alone(),
         calls: alone(),
     }
 }

@@ -243,6 +243,7 @@ fn command(scenario: &Scenario, args: &Args) -> String {
     }
     words.extend(["--seed".to_owned(), scenario.seed.to_string()]);
     words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.extend(args.isolate.then(|| "--isolate".to_owned()));
     words.extend(args.place.words().iter().map(|word| quoted(word)));
     words.join(" ")
 }

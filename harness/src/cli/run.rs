@@ -11,6 +11,7 @@ use super::made::{Made, Refused};
 use super::progress::Teller;
 use super::report::{self, render};
 use super::{Exit, comparison, place, table};
+use crate::isolate;
 use crate::keeper::Program;
 use crate::run::{News, Order, RunError, run as make};
 use crate::scenario::Scenario;
@@ -38,12 +39,18 @@ pub(super) struct Args {
     /// Smaller crowds, latency budgets reported but not judged: to try a scenario out, or on a shared machine
     #[arg(long, env = "FLOODRIG_QUICK", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0, default_missing_value = "true", default_value = "false")]
     pub(super) quick: bool,
+    /// In a network of the run's own, in which `api.telegram.org` is the stub for every program and nothing else is reached
+    #[arg(long, conflicts_with_all = ["shard", "target", "pid", "stub", "stub_listen"])]
+    pub(super) isolate: bool,
     #[command(flatten)]
     pub(super) place: place::Args,
 }
 
 pub(super) fn run(args: &Args) -> Exit {
     let ready = Errands::gather(args).and_then(|errands| {
+        if args.isolate {
+            isolate(&errands)?;
+        }
         let stop =
             Stop::on_signals().map_err(|cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}")))?;
         let machine = cores::machine()
@@ -149,6 +156,7 @@ impl Runner<'_> {
             machine: self.machine.clone(),
             open_files: self.open_files,
             quick: self.args.quick,
+            isolated: self.args.isolate,
             repeat_with: errand.command.clone(),
             places,
         };
@@ -195,6 +203,16 @@ impl Runner<'_> {
             BuildError::Interrupted => Refused::interrupted(&cause.to_string()),
         })
     }
+}
+
+/// Comes back once in a network of the run's own, or with why there can be none.
+fn isolate(errands: &Errands) -> Result<(), Refused> {
+    if errands.by_scenario().flatten().any(|errand| errand.scenario.system.attach.is_some()) {
+        let says = "error: --isolate: the system at `system.url` runs outside\n  help: leave --isolate out, or give a `command`";
+        return Err(Refused::usage(says.to_owned()));
+    }
+    let there = if isolate::is_inside() { isolate::furnish() } else { Err(isolate::enter()) };
+    there.map_err(|cause| Refused::usage(format!("error: --isolate: {cause}")))
 }
 
 /// What the machine does not have is shown where the scenario asks for it.

@@ -49,7 +49,7 @@ fn keep(rig: &mut UnixStream) -> Result<(), Fault> {
     let mut lines = Lines::default();
     let spec = first_line(rig, &mut lines).map_err(at(Stage::Keep))?;
     let kept = keep_tree(rig, lines, alarm, &spec);
-    if let Some(folder) = &spec.remove {
+    for folder in &spec.remove {
         // The rig removes it too, and may have been first.
         drop(std::fs::remove_dir_all(folder));
     }

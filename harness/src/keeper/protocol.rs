@@ -23,8 +23,8 @@ pub struct Spec {
     pub cores: Option<Vec<u32>>,
     /// Its soft limit on open files; nothing: as the rig itself.
     pub open_files: Option<u64>,
-    /// A folder of the run that goes when the tree has ended, the rig's own death included.
-    pub remove: Option<PathBuf>,
+    /// Folders of the run that go when the tree has ended, the rig's own death included.
+    pub remove: Vec<PathBuf>,
     /// Its limit on open files, soft and hard, so that it cannot raise it; nothing: as the rig itself.
     pub open_files_at_most: Option<u64>,
     /// Folders of control groups to enter; the keeper removes them when the rig cannot.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use floodrig_reports::recording::EventKind;
 use floodrig_stub::{Crowd, Stub};
 
-use super::Rig;
 use super::load::event;
 use super::trouble::Trouble;
+use super::under_test::UnderTest;
+use super::{Rig, turned};
 use crate::drive::Driven;
 use crate::plan::Plan;
 use crate::scenario::{Does, Scenario};
@@ -44,14 +45,10 @@ pub(super) fn passed(scenario: &Scenario) -> &'static str {
 }
 
 /// Why the bot may not have answered.
-pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub) -> String {
+pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub, system: &UnderTest) -> String {
     let seen = stub.attendance();
     if seen.calls == 0 {
-        let url = stub.url();
-        return format!(
-            "0 calls reached the stub. Does the bot take its API root, {url}, from TELEGRAM_API_ROOT, in place of \
-             https://api.telegram.org?"
-        );
+        return turned::advice(rig, stub, system);
     }
     let calls = seen.calls;
     if !seen.asked_for_updates {
@@ -66,7 +63,7 @@ pub(super) fn why_not(rig: &Rig<'_>, stub: &Stub) -> String {
 }
 
 /// What a reader of the report should know of a bot that did not answer, or was not heard.
-pub(super) fn note(rig: &Rig<'_>, stub: &Stub, driven: &Driven) {
+pub(super) fn note(rig: &Rig<'_>, stub: &Stub, system: &UnderTest, driven: &Driven) {
     if !is_spoken_to(&rig.order.scenario) {
         return;
     }
@@ -74,7 +71,7 @@ pub(super) fn note(rig: &Rig<'_>, stub: &Stub, driven: &Driven) {
     let seen = stub.attendance();
     let trouble = stub.webhook_trouble(rig.ground.bot_token);
     if seen.calls == 0 || !seen.asked_for_updates || trouble.is_some() {
-        tell(&format!("the bot: {}", why_not(rig, stub)));
+        tell(&format!("the bot: {}", why_not(rig, stub, system)));
     }
     if driven.bot.unwanted > 0 {
         let text = format!(

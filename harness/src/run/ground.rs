@@ -1,7 +1,9 @@
 //! What a run stands on, decided before anything starts: its epoch, its plan, who gets which cores, the port.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,14 +17,15 @@ use crate::drive::Target;
 use crate::exchange::Speech;
 use crate::keeper::Program;
 use crate::plan::{Plan, plan};
+use crate::redirect::{BOT_TOKEN, Redirect, hide_tokens};
 use crate::scenario::{Scenario, Service, Template};
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
 use crate::system::{Clock, Launch, Limits, ServiceLaunch, port};
 use crate::template::{Escape, Values, fill};
 use crate::vitals::Folder;
 
-/// The bot's token: well formed, and nobody's.
-const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
+/// The variables that held a real bot's token.
+pub(super) type Hidden = Vec<String>;
 
 /// What a run stands on.
 #[derive(Debug)]
@@ -97,13 +100,22 @@ impl Ground {
     }
 
     /// What to start the system with.
-    pub(super) fn launch(&self, scenario: &Scenario, telegram: &Telegram, heartbeat: Option<&Folder>) -> Launch {
+    pub(super) fn launch(
+        &self,
+        scenario: &Scenario,
+        telegram: &Telegram,
+        heartbeat: Option<&Folder>,
+        redirect: &Arc<Redirect>,
+    ) -> io::Result<(Launch, Hidden)> {
         let system = &scenario.system;
-        let mut env = self.environment(scenario, &telegram.url().unwrap_or_default());
+        let stub_url = telegram.url().unwrap_or_default();
+        let (mut env, hidden) = self.environment(scenario, &stub_url);
+        redirect.put_into(&mut env, &stub_url)?;
         if let Some(folder) = heartbeat {
             folder.put_into(&mut env);
         }
-        Launch {
+        let folders = heartbeat.map(Folder::root).into_iter().chain([redirect.root()]);
+        let launch = Launch {
             program: Program::default(),
             dir: system.dir.clone(),
             command: system.command.clone(),
@@ -112,26 +124,26 @@ impl Ground {
             cores: self.cores.clone(),
             open_files: self.open_files,
             speech: system.speech.clone(),
-            remove: heartbeat.map(|folder| folder.root().to_owned()),
+            remove: folders.map(Path::to_owned).collect(),
             open_files_at_most: system.open_files,
             limits: Limits { memory: system.memory, cpu: system.cpu },
             scratch: None,
             ready: system.ready.clone(),
             stub: telegram.stub().cloned(),
+            redirect: Some(Arc::clone(redirect)),
             ready_within: system.ready_within,
             stop_within: system.stop_within,
-        }
+        };
+        Ok((launch, hidden))
     }
 
-    /// `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT` always; the scenario's own over them.
-    fn environment(&self, scenario: &Scenario, stub_url: &str) -> BTreeMap<String, String> {
-        let mut env = BTreeMap::from([
-            ("PORT".to_owned(), self.port.to_string()),
-            ("BOT_TOKEN".to_owned(), self.bot_token.to_owned()),
-            ("TELEGRAM_API_ROOT".to_owned(), stub_url.to_owned()),
-        ]);
+    /// `PORT`, and all that names the stub and its bot; the scenario's own over them. No real token is left in it.
+    fn environment(&self, scenario: &Scenario, stub_url: &str) -> (BTreeMap<String, String>, Hidden) {
+        let mut env = BTreeMap::from([("PORT".to_owned(), self.port.to_string())]);
         env.extend(self.filled(&scenario.system.env, stub_url));
-        env
+        Redirect::name_stub(&mut env, stub_url, self.bot_token);
+        let hidden = hide_tokens(&mut env, self.bot_token);
+        (env, hidden)
     }
 
     fn filled(&self, templates: &BTreeMap<String, Template>, stub_url: &str) -> BTreeMap<String, String> {
@@ -156,6 +168,7 @@ impl Ground {
         let port = self.service_ports[&service.name];
         let mut env = BTreeMap::from([("PORT".to_owned(), port.to_string())]);
         env.extend(self.filled(&service.env, stub_url));
+        hide_tokens(&mut env, self.bot_token);
         let launch = Launch {
             program: Program::default(),
             dir: scenario.system.dir.clone(),
@@ -165,12 +178,13 @@ impl Ground {
             cores: CoreSets { system: self.cores.rig.clone(), rig: self.cores.rig.clone(), note: None },
             speech: Speech::default(),
             open_files: self.open_files,
-            remove: None,
+            remove: Vec::new(),
             open_files_at_most: None,
             limits: Limits::default(),
             // The port tells it from the other services of this rig, and the process from other rigs.
             scratch: Some(std::env::temp_dir().join(format!("floodrig-{}-{port}", std::process::id()))),
             stub: None,
+            redirect: None,
             ready: service.ready.clone(),
             ready_within: service.ready_within,
             stop_within: service.stop_within,

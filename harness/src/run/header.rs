@@ -45,7 +45,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, telegram: &Telegram) -> Hea
         },
         versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
         how: how(order, telegram.ceilings()),
-        observations: observations(telegram),
+        observations: observations(order, telegram),
         budgets: scenario.budgets.clone(),
         judge_latency: !shared && !order.quick,
         not_judged: not_judged(shared, order.quick),
@@ -109,7 +109,7 @@ pub(super) fn deliveries(scenario: &Scenario, telegram: &Telegram) -> String {
 }
 
 /// What is watched in every run; the load says the rest once it begins.
-fn observations(telegram: &Telegram) -> Observations {
+fn observations(order: &Order, telegram: &Telegram) -> Observations {
     let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
         heartbeat: not_yet(),
@@ -120,6 +120,13 @@ fn observations(telegram: &Telegram) -> Observations {
         cgroup: "inactive: no limit of memory or CPU is set".to_owned(),
         outbound: "inactive: the system's own connections are not watched".to_owned(),
         deliveries: not_yet(),
+        redirect: not_yet(),
+        isolate: if order.isolated {
+            "active: a network of the run's own, from which nothing outside can be reached"
+        } else {
+            "inactive: not asked for (--isolate)"
+        }
+        .to_owned(),
         calls: telegram.calls(),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn load(
     let driven = drive_apart(job, ordered.as_mut(), || teller.tell("load", tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
-    telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, &driven));
+    telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, system, &driven));
     let settled = settle(rig, watching.as_ref(), (system, ordered.as_mut()), || teller.tell("settle", tell));
     if let Some(ordered) = ordered {
         ordered.finish(telegram.stub().map(|stub| &**stub), &driven.bot);

@@ -14,6 +14,7 @@ mod preflight;
 mod recovery;
 mod telegram;
 mod trouble;
+mod turned;
 mod under_test;
 mod watch;
 
@@ -33,9 +34,10 @@ use self::telegram::Telegram;
 use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder};
+use crate::redirect::Redirect;
 use crate::scenario::{Heartbeat, Ready};
 use crate::stop::Stop;
-use crate::system::{Service, ServiceError, StartError, System, Watch};
+use crate::system::{Launch, Service, ServiceError, StartError, System, Watch};
 use crate::vitals::Folder;
 
 /// Runs a scenario and leaves its recording. An error means that nothing was recorded.
@@ -47,7 +49,8 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
     let heartbeat = heartbeat(order);
-    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat };
+    let redirect = Redirect::prepare(order.isolated).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
+    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -103,11 +106,14 @@ struct Rig<'a> {
     stop: &'a Stop,
     /// Where the probes inside the system write, or why there are none.
     heartbeat: Result<Arc<Folder>, String>,
+    /// What turns the system to the stub.
+    redirect: Arc<Redirect>,
 }
 
 impl Rig<'_> {
     fn run(&self, tell: &mut dyn FnMut(News<'_>)) -> Result<Seal, Trouble> {
         let telegram = Telegram::start(self.order, self.ground.clock, tell)?;
+        turned::open(self, &telegram, tell)?;
         let header = self.header(&telegram);
         let services = self.start_services(&telegram, tell);
         let services = services.inspect_err(|_| self.without_load(header.clone(), &telegram))?;
@@ -154,7 +160,8 @@ impl Rig<'_> {
         tell: &mut dyn FnMut(News<'_>),
     ) -> Result<UnderTest, Trouble> {
         let Some(running) = &self.order.places.attach else {
-            let started = self.start_system(telegram, tell);
+            let launch = turned::launch(self, telegram, tell)?;
+            let started = self.start_system(&launch, tell);
             return started
                 .map(Box::new)
                 .map(UnderTest::Started)
@@ -168,10 +175,9 @@ impl Rig<'_> {
         Ok(system)
     }
 
-    fn start_system(&self, telegram: &Telegram, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
-        let launch = self.ground.launch(&self.order.scenario, telegram, self.heartbeat.as_deref().ok());
+    fn start_system(&self, launch: &Launch, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(&launch, self.watch(), &self.stop.flag(), &mut waits)?;
+        let system = System::start(launch, self.watch(), &self.stop.flag(), &mut waits)?;
         let after = system.ready_after();
         let up = match self.order.scenario.system.ready {
             Ready::Bot => "bot up and asking for updates".to_owned(),
@@ -210,6 +216,7 @@ impl Rig<'_> {
         let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(bot::passed(&self.order.scenario)));
+        header.observations.redirect = turned::standing(self, telegram, system, tell);
         load::load(self, header, (telegram, &before), side, tell)
     }
 
@@ -228,7 +235,8 @@ impl Rig<'_> {
     }
 
     /// A run that comes to no load still tells what the system asked of Telegram: a 429 at its start, perhaps.
-    fn without_load(&self, header: Header, telegram: &Telegram) {
+    fn without_load(&self, mut header: Header, telegram: &Telegram) {
+        header.observations.redirect = turned::observed(self, telegram);
         self.write(Row::Header(Box::new(header)));
         telegram.calls_so_far(self.ground.clock.now()).into_iter().for_each(|calls| self.write(calls));
     }

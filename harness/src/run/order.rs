@@ -23,6 +23,8 @@ pub struct Order {
     pub open_files: Option<u64>,
     /// Whether the crowd was made smaller and latency is not judged.
     pub quick: bool,
+    /// Whether this process is in a network of the run's own.
+    pub isolated: bool,
     /// The command that makes this run again.
     pub repeat_with: String,
     /// Who is where.

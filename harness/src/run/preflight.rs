@@ -123,7 +123,7 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
         Outcome::Unanswered => {
-            let why = telegram.stub().map(|stub| bot::why_not(rig, stub)).unwrap_or_default();
+            let why = telegram.stub().map(|stub| bot::why_not(rig, stub, system)).unwrap_or_default();
             format!("was not answered by any call of the bot in time: {why}")
         }
         Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => {

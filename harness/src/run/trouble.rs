@@ -59,6 +59,11 @@ impl RunError {
         }
     }
 
+    pub(super) fn hooks(cause: &io::Error) -> Self {
+        let folder = std::env::temp_dir();
+        Self::Failed(format!("could not write the hooks for the system into {}: {cause}; set TMPDIR", folder.display()))
+    }
+
     pub(super) fn folder(dir: &Path, cause: &io::Error) -> Self {
         Self::Failed(format!("could not make the folder {}: {cause}", dir.display()))
     }

@@ -1,5 +1,6 @@
 //! The build of a system, run before it starts: under a keeper of its own, its lines shown as they come.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -9,6 +10,7 @@ use super::clock::now;
 use super::death::Cause;
 use super::logs::{Shared, await_end, drain, look};
 use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
+use crate::redirect::{BOT_TOKEN, hide_tokens};
 
 /// How often the build is asked whether it has ended while it prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -63,11 +65,15 @@ pub enum BuildError {
 
 /// Builds, handing each line to `progress`. Whatever happens, nothing of the build is left running.
 ///
-/// It runs without `CARGO_TARGET_DIR`, since the command that follows looks for its product in the usual place.
+/// It runs without `CARGO_TARGET_DIR`, since the command that follows looks for its product in the usual place, and
+/// with no real bot's token.
 pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> {
+    let mut env = BTreeMap::new();
+    hide_tokens(&mut env, BOT_TOKEN);
     let spec = Spec {
         command: order.command.clone(),
         dir: order.dir.clone(),
+        env,
         without: vec!["CARGO_TARGET_DIR".to_owned()],
         ..Spec::default()
     };

@@ -12,6 +12,7 @@ use super::cgroup::Limits;
 use super::cores::CoreSets;
 use crate::exchange::Speech;
 use crate::keeper::{Program, Spec};
+use crate::redirect::Redirect;
 use crate::scenario::Ready;
 
 /// What to start, everything decided.
@@ -33,8 +34,8 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// How it is spoken to.
     pub speech: Speech,
-    /// A folder that goes with it, however it ends.
-    pub remove: Option<PathBuf>,
+    /// Folders that go with it, however it ends.
+    pub remove: Vec<PathBuf>,
     /// Its limit on open files, soft and hard, when it is to have one of its own.
     pub open_files_at_most: Option<u64>,
     /// Its limits of memory and CPU.
@@ -45,6 +46,8 @@ pub struct Launch {
     pub ready: Ready,
     /// Where a bot is seen to come.
     pub stub: Option<Arc<Stub>>,
+    /// What turns it to the stub, and knows why it may not come.
+    pub redirect: Option<Arc<Redirect>>,
     /// How long that may take.
     pub ready_within: Duration,
     /// How long it may take to stop when it did not become ready.
@@ -60,7 +63,7 @@ impl Launch {
 
 /// What the keeper is told of a command that is run once, in the environment of what was started.
 pub(super) fn errand(launch: &Launch, command: &[String]) -> Spec {
-    Spec { command: command.to_vec(), remove: None, scratch: None, ..spec(launch) }
+    Spec { command: command.to_vec(), remove: Vec::new(), scratch: None, ..spec(launch) }
 }
 
 /// What the keeper is told.

@@ -20,6 +20,7 @@ mod launch;
 mod logs;
 mod oom;
 pub mod port;
+pub mod preload;
 mod ready;
 mod running;
 mod service;

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Confined, Ending, EndingKind, Logs};
+use floodrig_stub::Stub;
 
 use super::cap::Cap;
 use super::cgroup::Confinement;
@@ -139,7 +140,10 @@ impl System {
         let pid = self.kept.command.pid;
         let within = launch.ready_within;
         let why = match (&launch.ready, &launch.stub) {
-            (Ready::Bot, Some(stub)) => Unready::NoBot { waited_for, within, pid, url: stub.url() },
+            (Ready::Bot, Some(stub)) => {
+                let advice = no_bot(stub, launch, self.kept.root());
+                Unready::NoBot { waited_for, within, pid, advice }
+            }
             (Ready::Bot | Ready::Path(_) | Ready::Command(_) | Ready::Accepts, _) => {
                 Unready::TimedOut { waited_for, within, pid, listening: port::listening(&tree) }
             }
@@ -247,5 +251,13 @@ impl System {
             killed: end.last_killed,
         };
         death::of_stop(stop, at, tail)
+    }
+}
+
+/// What to do about a bot that has not asked for its updates.
+fn no_bot(stub: &Stub, launch: &Launch, root: u32) -> String {
+    match (stub.attendance().calls, &launch.redirect) {
+        (0, Some(redirect)) => redirect.advice(root, &stub.url()),
+        (0, None) | (1.., _) => "Does it poll or set a webhook?".to_owned(),
     }
 }

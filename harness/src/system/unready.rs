@@ -62,8 +62,8 @@ pub enum Unready {
         within: Duration,
         /// The system's process.
         pid: u32,
-        /// Where its calls should go.
-        url: String,
+        /// What to do.
+        advice: String,
     },
 }
 
@@ -81,13 +81,8 @@ impl fmt::Display for Unready {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Died(death) => write!(to, "it {} before that", death.cause),
-            Self::NoBot { waited_for, within, pid, url } => {
-                let seconds = within.as_secs_f64();
-                write!(
-                    to,
-                    "waited {seconds} s for {waited_for}; does the bot of pid {pid} take its API root, {url}, from "
-                )?;
-                to.write_str("TELEGRAM_API_ROOT, and does it poll or set a webhook?")
+            Self::NoBot { waited_for, within, pid, advice } => {
+                write!(to, "waited {} s for {waited_for} from pid {pid}. {advice}", within.as_secs_f64())
             }
             Self::TimedOut { waited_for, within, pid, listening } => {
                 write!(to, "waited {} s for {waited_for}; pid {pid} ", within.as_secs_f64())?;

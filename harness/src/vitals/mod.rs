@@ -23,6 +23,7 @@ mod stalls;
 mod threads;
 
 pub use heartbeat::Folder;
+pub(crate) use heartbeat::{Runtime, isolating};
 pub use machine::machine;
 pub use observer::{Observed, Observer, Subject};
 pub use own::OwnUse;

@@ -47,6 +47,7 @@ steps = [
 pub(crate) struct Rig {
     folder: Rc<TempDir>,
     arguments: Vec<String>,
+    exported: Vec<(String, String)>,
     quick: bool,
 }
 
@@ -66,7 +67,7 @@ impl Rig {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let text = scenario.replace("WORDLE", wordle().to_str().expect("a path in UTF-8"));
         fs::write(folder.path().join("s.toml"), text).expect("the scenario is written");
-        Self { folder: Rc::new(folder), arguments: Vec::new(), quick: true }
+        Self { folder: Rc::new(folder), arguments: Vec::new(), exported: Vec::new(), quick: true }
     }
 
     /// [`SMALL`] with pieces replaced; each must occur.
@@ -93,6 +94,12 @@ impl Rig {
         self
     }
 
+    /// With a variable in the user's environment.
+    pub(crate) fn exporting(mut self, name: &str, value: &str) -> Self {
+        self.exported.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// Judged as a run before a release is, on a machine that is its own.
     pub(crate) fn judged(self) -> Self {
         Self { quick: false, ..self }
@@ -106,6 +113,7 @@ impl Rig {
         let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
         command.arg("run").arg("s.toml").args(["--out", "out"]).args(&self.arguments);
         command.args(self.quick.then_some("--quick"));
+        command.envs(self.exported.iter().cloned());
         command.current_dir(self.folder.path()).env_remove("FLOODRIG_QUICK").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -34,8 +34,19 @@ fn ceilings(header: &Header) -> Markup {
 }
 
 fn observations(observations: &Observations) -> Markup {
-    let Observations { heartbeat, black_box, proc, listen_queue, tcp_info, cgroup, outbound, deliveries, calls } =
-        observations;
+    let Observations {
+        heartbeat,
+        black_box,
+        proc,
+        listen_queue,
+        tcp_info,
+        cgroup,
+        outbound,
+        deliveries,
+        calls,
+        redirect,
+        isolate,
+    } = observations;
     let all = [
         ("heartbeat of the system's own loop", heartbeat),
         ("probe from outside", black_box),
@@ -46,6 +57,8 @@ fn observations(observations: &Observations) -> Markup {
         ("outgoing connections", outbound),
         ("deliveries", deliveries),
         ("calls to Telegram", calls),
+        ("the system's way to the stub", redirect),
+        ("network of the run's own", isolate),
     ];
     html! {
         h3 { "What was watched" }

@@ -162,6 +162,12 @@ pub struct Observations {
     /// Whether the calls to Telegram were counted; they always were before there was a choice.
     #[serde(default = "active")]
     pub calls: String,
+    /// How the system was turned to the stub.
+    #[serde(default)]
+    pub redirect: String,
+    /// Whether the run had a network of its own.
+    #[serde(default)]
+    pub isolate: String,
 }
 
 fn active() -> String {

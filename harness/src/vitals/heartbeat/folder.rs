@@ -4,12 +4,13 @@
 //! preload is not to be read does not start. The keeper removes the folder when the system's last process has ended.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::system::preload;
 
 /// Where the folder is made: in memory, so that no disk is waited for.
 const MEMORY: &str = "/dev/shm";
@@ -19,7 +20,8 @@ const PAGES_VARIABLE: &str = "FLOODRIG_HEARTBEAT";
 const STACKS_VARIABLE: &str = "FLOODRIG_STACKS";
 const NODE_STACKS: &str = include_str!("../../../probes/node-stacks.cjs");
 const NODE_PROBE: &str = include_str!("../../../probes/node.cjs");
-const PYTHON_PROBE: &str = include_str!("../../../probes/sitecustomize.py");
+const PYTHON_PROBE: &str =
+    concat!(include_str!("../../../probes/sitecustomize.py"), include_str!("../../../probes/next.py"));
 
 /// The folder; dropped, it is removed.
 #[derive(Debug)]
@@ -67,24 +69,12 @@ impl Folder {
 
     /// Adds the probes to the system's variables, behind the user's own: those given, or else those inherited.
     pub fn put_into(&self, env: &mut BTreeMap<String, String>) {
-        let (node, python) = (self.node_options(), self.python().display().to_string());
-        let both =
-            |of: Option<String>| of.filter(|own| !own.is_empty()).map_or(node.clone(), |own| format!("{own} {node}"));
-        let options = both(own(env, "NODE_OPTIONS"));
-        let path = own(env, "PYTHONPATH").filter(|own| !own.is_empty());
-        let path = path.map_or(python.clone(), |own| format!("{python}:{own}"));
-        env.insert("NODE_OPTIONS".to_owned(), options);
-        env.insert("PYTHONPATH".to_owned(), path);
+        preload::node(env, &self.node());
+        preload::python(env, &self.python());
         if self.stacks {
             env.insert(STACKS_VARIABLE.to_owned(), "1".to_owned());
         }
         env.insert(PAGES_VARIABLE.to_owned(), self.pages().display().to_string());
-    }
-
-    /// Quoted as Node unquotes it.
-    fn node_options(&self) -> String {
-        let path = self.node().display().to_string().replace('\\', r"\\").replace('"', "\\\"");
-        format!("--require \"{path}\"")
     }
 }
 
@@ -121,11 +111,6 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(0o644))
 }
 
-#[expect(clippy::disallowed_methods, reason = "what the user has exported must go on working in the system")]
-fn own(env: &BTreeMap<String, String>, name: &str) -> Option<String> {
-    env.get(name).cloned().or_else(|| std::env::var_os(name).map(OsString::into_string)?.ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,18 +142,5 @@ mod tests {
         let other = Folder::create().unwrap();
         drop(one);
         assert!(other.pages().exists(), "the end of one folder is not that of another");
-    }
-
-    #[test]
-    fn the_users_own_options_stay_and_stand_first() {
-        let folder = Folder { root: PathBuf::from("/a \"b\"/c"), stacks: false };
-        let mut env = BTreeMap::from([
-            ("NODE_OPTIONS".to_owned(), "--enable-source-maps".to_owned()),
-            ("PYTHONPATH".to_owned(), "/mine".to_owned()),
-        ]);
-        folder.put_into(&mut env);
-        assert_eq!(env["NODE_OPTIONS"], r#"--enable-source-maps --require "/a \"b\"/c/node.cjs""#);
-        assert_eq!(env["PYTHONPATH"], "/a \"b\"/c/python:/mine");
-        assert_eq!(env["FLOODRIG_HEARTBEAT"], "/a \"b\"/c/pages");
     }
 }

@@ -15,5 +15,6 @@ mod throttle;
 mod watch;
 
 pub use folder::Folder;
+pub(crate) use process::{Runtime, isolating};
 pub(super) use standing::Standing;
 pub(super) use watch::Watch;

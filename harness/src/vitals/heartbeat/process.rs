@@ -10,14 +10,22 @@ use super::page::{Page, State};
 
 /// What runs a program, by the name of its executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Runtime {
+pub(crate) enum Runtime {
     Node,
     Python,
     Other(String),
 }
 
 impl Runtime {
-    fn of(executable: &Path) -> Self {
+    /// Whether something can be put before its programs by their environment.
+    pub(crate) fn is_hookable(&self) -> bool {
+        match self {
+            Self::Node | Self::Python => true,
+            Self::Other(_) => false,
+        }
+    }
+
+    pub(crate) fn of(executable: &Path) -> Self {
         let name = executable.file_name().unwrap_or_default().to_string_lossy();
         match &*name {
             "node" | "nodejs" => Self::Node,
@@ -91,7 +99,7 @@ fn without_page(who: &str, process: &Process, variable: &str, probe: &Path, flag
 }
 
 /// The option of a Python's command line that keeps it from loading `sitecustomize` from `PYTHONPATH`.
-fn isolating(words: &[String]) -> Option<String> {
+pub(crate) fn isolating(words: &[String]) -> Option<String> {
     let mut words = words.iter().skip(1);
     while let Some(word) = words.next() {
         let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty() && !letters.starts_with('-'))?;

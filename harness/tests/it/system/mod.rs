@@ -12,4 +12,5 @@ mod lifecycle;
 mod limits;
 mod loops;
 mod readiness;
+mod redirect;
 mod support;

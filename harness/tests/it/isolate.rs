@@ -1,0 +1,128 @@
+//! A run in a network of its own: a bot that no hook can reach meets the stub by TLS, and nothing of it is left behind.
+
+use std::fs;
+use std::process::Command;
+
+use crate::rig::{Left, Rig, eventually, kill, process_named, processes_in};
+
+/// A bot in Python's standard library that is started so that it loads no hook (`-E`), as one in Go or Rust would; it
+/// says what network it finds itself in.
+const BOT: &str = r#"
+import json, os, socket, urllib.parse, urllib.request
+with open("seen", "w") as seen:
+    links = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]
+    routes = open("/proc/net/route").readlines()[1:]
+    print(socket.gethostbyname("api.telegram.org"), links, routes, file=seen)
+def call(method, **params):
+    url = f"https://api.telegram.org/bot{os.environ['BOT_TOKEN']}/{method}"
+    return json.load(urllib.request.urlopen(url, urllib.parse.urlencode(params).encode()))["result"]
+offset = 0
+while True:
+    for update in call("getUpdates", offset=offset, timeout=20):
+        offset = update["update_id"] + 1
+        call("sendMessage", chat_id=update["message"]["chat"]["id"], text="yes")
+"#;
+
+const TALK: &str = r#"
+name = "talk"
+seed = 11
+
+[system]
+dir = "."
+command = ["python3", "-E", "bot.py"]
+
+[telegram]
+profile = "off"
+answer_time = "0ms..0ms"
+
+[crowd]
+groups = 2
+players_per_group = 5
+settle = "5s"
+
+[[journey]]
+name = "play"
+arrive.burst.over = "2s"
+steps = [
+  { act = "talk", says = "hello" },
+]
+"#;
+
+/// The run; nothing where this user may make no namespaces, which no tool could change. A tool that is missing is
+/// another matter.
+fn isolated() -> Option<Rig> {
+    let ways = [&["--net", "--mount"][..], &["--map-root-user", "--net", "--mount"]];
+    let tried = ways.map(|way| Command::new("unshare").args(way).arg("true").output());
+    let python = Command::new("python3").arg("--version").output();
+    if python.is_err() || tried.iter().any(Result::is_err) {
+        skipped("unshare or python3 is not here", true);
+        return None;
+    }
+    if !tried.iter().flatten().any(|output| output.status.success()) {
+        skipped("this user may make no namespaces", false);
+        return None;
+    }
+    let rig = Rig::new(TALK).with(&["--isolate"]);
+    fs::write(rig.path().join("bot.py"), BOT).expect("the bot is written");
+    Some(rig)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
+fn skipped(why: &str, must_be_here: bool) {
+    assert!(!must_be_here || std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has every tool: {why}");
+    eprintln!("SKIPPED: {why}");
+}
+
+fn observed(left: &Left, name: &str) -> String {
+    left.summary()["observations"][name].as_str().expect("an observation is said").to_owned()
+}
+
+#[test]
+fn a_bot_that_no_hook_reaches_meets_the_stub_by_tls_and_reaches_nothing_else() {
+    let Some(rig) = isolated() else { return };
+    let left = rig.run().ended(0).complete();
+    assert_eq!(left.summary()["acts"]["talk"]["ok"], 5);
+    assert!(observed(&left, "isolate").starts_with("active: "), "{}", observed(&left, "isolate"));
+    assert_eq!(observed(&left, "redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
+    assert_eq!(left.summary()["system"]["listen_overflows"], 0, "counted of its own network, and so not null");
+    assert!(left.stderr.contains("services of this machine included"), "its cost is said: {}", left.stderr);
+    let seen = fs::read_to_string(rig.path().join("seen")).expect("the bot has said what it saw");
+    assert_eq!(seen, "127.0.0.1 ['lo'] []\n");
+    assert!(left.stdout.contains("--isolate"), "the command that repeats it: {}", left.stdout);
+}
+
+#[test]
+fn a_run_that_was_not_asked_to_be_isolated_says_so() {
+    let Some(rig) = isolated() else { return };
+    let plain = Rig::new(&TALK.replace("\"-E\", ", ""));
+    fs::copy(rig.path().join("bot.py"), plain.path().join("bot.py")).expect("the bot is copied");
+    let left = plain.run().ended(0);
+    assert_eq!(observed(&left, "isolate"), "inactive: not asked for (--isolate)");
+    assert!(left.summary()["system"]["listen_overflows"].is_null(), "not counted is no zero");
+}
+
+#[test]
+fn ctrl_c_ends_an_isolated_run_in_order_and_a_kill_leaves_nothing() {
+    for (signal, status) in [("INT", Some(130)), ("KILL", None)] {
+        let Some(rig) = isolated() else { return };
+        let running = rig.start();
+        eventually("the bot runs", || process_named(rig.path(), "python3").is_some());
+        kill(running.id(), signal);
+        assert_eq!(rig.wait(running).status, status, "SIG{signal}");
+        eventually("nothing is left", || processes_in(rig.path()).is_empty());
+    }
+}
+
+#[test]
+fn without_the_tool_nothing_is_run_and_the_next_step_is_named() {
+    let rig = Rig::new(TALK).with(&["--isolate"]).exporting("PATH", "/nowhere");
+    let left = rig.run().ended(2);
+    assert!(left.stderr.contains("--isolate: there is no `unshare` here: install util-linux"), "{}", left.stderr);
+    assert!(!rig.path().join("out").exists());
+}
+
+#[test]
+fn a_system_elsewhere_and_a_network_of_ones_own_exclude_each_other() {
+    let left = Rig::new(TALK).with(&["--isolate", "--target", "http://127.0.0.1:1"]).run().ended(2);
+    assert!(left.stderr.contains("cannot be used with"), "{}", left.stderr);
+}
