@@ -39,7 +39,7 @@ steps = [
 const BOT: &str = include_str!("bots/bot.py");
 
 /// The scenario with pieces replaced, and its bot; nothing where there is no Python.
-fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
+pub(crate) fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
     if Command::new("python3").arg("--version").output().is_err() {
         skipped();
         return None;
@@ -56,7 +56,7 @@ fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
 #[expect(clippy::disallowed_methods, reason = "CI has every tool")]
-fn skipped() {
+pub(crate) fn skipped() {
     assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has python3");
     eprintln!("SKIPPED: no python3 here");
 }
