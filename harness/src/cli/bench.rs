@@ -12,6 +12,8 @@ use super::Exit;
 use super::made::Refused;
 use super::progress::Teller;
 use crate::bench::{BenchError, Load, Order, Place, Trust, bench};
+use crate::drive::most_open;
+use crate::scenario::Complaint;
 use crate::stop::Stop;
 use crate::system::cores::{machine, pin_this_thread};
 use crate::system::raise_open_files;
@@ -26,13 +28,13 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
     /// Open loop instead: that many requests a second, whatever becomes of them
-    #[arg(long, conflicts_with = "connections")]
+    #[arg(long, conflicts_with = "connections", allow_hyphen_values = true, value_parser = rate)]
     rate: Option<f64>,
-    /// For how long
-    #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
+    /// For how long, a day at most
+    #[arg(long, default_value = "10s", value_parser = within_a_day)]
     duration: Duration,
-    /// How long an answer may take; a handshake, half as long
-    #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
+    /// How long an answer may take, a day at most; a handshake, half as long
+    #[arg(long, default_value = "10s", value_parser = within_a_day)]
     timeout: Duration,
     /// For https: a PEM file with the certificate of the server, or of who signed it
     #[arg(long, value_name = "FILE")]
@@ -46,6 +48,23 @@ pub(super) struct Args {
     /// Let the URL name another machine; yours, or one whose owner agrees
     #[arg(long)]
     allow_host: bool,
+}
+
+/// As long as a scenario's run may last.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn within_a_day(text: &str) -> Result<Duration, String> {
+    let length = humantime::parse_duration(text).map_err(|cause| format!("{cause}; write such as 10s or 5min"))?;
+    if length.is_zero() || length > DAY {
+        Err("write more than nothing, and 1day at most".to_owned())
+    } else {
+        Ok(length)
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "write how many requests a second, such as 500 or 0.5".to_owned())
 }
 
 pub(super) fn run(args: &Args) -> Exit {
@@ -94,6 +113,7 @@ fn measure(order: &Order) -> Result<(Summary, Verdict), Refused> {
     let failed = |what: &str, cause: &dyn std::fmt::Display| Refused::failed(&format!("could not {what}: {cause}"));
     let stop = Stop::on_signals().map_err(|cause| failed("listen for Ctrl-C", &cause))?;
     raise_open_files().map_err(|cause| failed("raise the limit on open files", &cause))?;
+    enough_handles(order)?;
     let rig: Vec<u32> = machine().map_err(|cause| failed("ask for the machine's cores", &cause))?;
     let rig = rig[..1].to_vec();
     pin_this_thread(&rig).map_err(|cause| failed("pin the rig to its core", &cause))?;
@@ -112,6 +132,19 @@ fn judged(rows: Vec<Row>) -> Result<(Summary, Verdict), Refused> {
     Ok((summary, verdict))
 }
 
+/// A closed loop has all its connections open at once.
+fn enough_handles(order: &Order) -> Result<(), Refused> {
+    let Load::Closed { connections } = order.load else { return Ok(()) };
+    let most = most_open();
+    if u64::from(connections) <= most {
+        return Ok(());
+    }
+    Err(Refused::usage(format!(
+        "error: {connections} connections need more open files than this process may have\n\
+         help: ask for {most} at most, or raise the limit with `ulimit -n`"
+    )))
+}
+
 /// Nothing is measured of a server that is not there.
 fn somebody_listens(order: &Order) -> Result<(), Refused> {
     let connected = TcpStream::connect_timeout(&order.target.address, order.timeout);
@@ -120,7 +153,10 @@ fn somebody_listens(order: &Order) -> Result<(), Refused> {
 
 fn refused(cause: BenchError) -> Refused {
     match cause {
-        BenchError::Order(complaint) => Refused::usage(format!("error: {}", complaint.says)),
+        BenchError::Order(Complaint { says, help, .. }) => {
+            let help = help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+            Refused::usage(format!("error: {says}{help}"))
+        }
         BenchError::Io { .. } | BenchError::Sign(_) | BenchError::Drive(_) | BenchError::Panicked(_) => {
             Refused::failed(&cause.to_string())
         }

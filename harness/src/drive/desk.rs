@@ -14,11 +14,9 @@ use tokio::sync::Notify;
 use crate::exchange::{Answered, Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
 use crate::plan::{Arrival, Plan, networks};
 
-use super::Job;
 use super::bot::{Bot, BotSide};
 use super::clock::Clock;
 use super::floor::{Ended, Floor, InFlight, Rules};
-use super::handles::most_open;
 use super::hands::Hands;
 use super::impatience;
 use super::judge::{Accepted, judge, wants, wants_headers};
@@ -26,6 +24,7 @@ use super::memory::Ending;
 use super::page::Pages;
 use super::request::Requests;
 use super::source::source;
+use super::{Job, most_open};
 use crate::deliveries::Expected;
 use crate::scenario::{Does, OnFailure, Request};
 

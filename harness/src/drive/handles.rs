@@ -6,7 +6,7 @@ use rustix::process::{Resource, getrlimit};
 const MOST_HANDLES: u64 = 1 << 20;
 
 /// How many connections may be open at once: an eighth of the handles is kept for the stub and the files.
-pub(super) fn most_open() -> u64 {
+pub(crate) fn most_open() -> u64 {
     let handles = getrlimit(Resource::Nofile).current.unwrap_or(MOST_HANDLES);
     handles - handles / 8
 }

@@ -43,6 +43,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::time::MissedTickBehavior;
 
 pub use self::bot::BotSide;
+pub(crate) use self::handles::most_open;
 pub use self::pace::Pace;
 
 use self::alarm::Alarm;

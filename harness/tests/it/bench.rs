@@ -118,3 +118,20 @@ fn what_cannot_be_a_bench_is_refused_before_anything_is_sent() {
         assert!(said(&output).contains(says), "{arguments:?}: {}", said(&output));
     }
 }
+
+#[test]
+fn what_cannot_be_measured_is_refused_with_what_to_do() {
+    let (address, _) = counting();
+    let url = format!("http://{address}");
+    for (flag, value, help) in [
+        ("--duration", "18446744073709551615s", "1day at most"),
+        ("--timeout", "0s", "more than nothing"),
+        ("--rate", "-5", "requests a second"),
+        ("--rate", "nan", "requests a second"),
+        ("--connections", "4294967295", "ulimit -n"),
+    ] {
+        let output = bench(&[&url, flag, value]);
+        assert_eq!(output.status.code(), Some(2), "{flag} {value}: {}", said(&output));
+        assert!(said(&output).contains(help), "{flag} {value}: {}", said(&output));
+    }
+}
