@@ -84,7 +84,7 @@ fn a_bot_that_no_hook_reaches_meets_the_stub_by_tls_and_reaches_nothing_else() {
     assert_eq!(left.summary()["acts"]["talk"]["ok"], 5);
     assert!(observed(&left, "isolate").starts_with("active: "), "{}", observed(&left, "isolate"));
     assert_eq!(observed(&left, "redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
-    assert_eq!(left.summary()["system"]["listen_overflows"], 0, "counted of its own network, and so not null");
+    assert!(left.summary()["system"]["listen_overflows"].is_null(), "who listens nowhere has no queue to overflow");
     assert!(left.stderr.contains("services of this machine included"), "its cost is said: {}", left.stderr);
     let seen = fs::read_to_string(rig.path().join("seen")).expect("the bot has said what it saw");
     assert_eq!(seen, "127.0.0.1 ['lo'] []\n");

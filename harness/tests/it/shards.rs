@@ -10,7 +10,7 @@ use floodrig_reports::recording::{Histogram, Row, open};
 use crate::rig::{Left, Rig, ended, eventually, kill, wordle};
 
 /// What the rig signs initData with, and says so when it attaches.
-const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt00";
+const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt0";
 /// Time for every shard of a busy machine to come up.
 const AHEAD_SECONDS: u64 = 10;
 

@@ -33,7 +33,8 @@ impl Listening {
         Some(format!(
             "a full queue refuses nobody on Linux, it drops the SYN, and the client sends it again after {}, so late \
              connects come in such steps and `refused` means that nobody listened; the deepest queue seen was {peak} \
-             of {backlog}, and drops are counted for everything on this machine's network",
+             of {backlog}, and drops are counted for all of the run's network, which is the whole machine's unless \
+             --isolate gave it one of its own",
             steps(kernel)
         ))
     }

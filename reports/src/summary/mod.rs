@@ -183,7 +183,7 @@ pub struct System {
     pub listen_queue_peak: Option<u64>,
     /// How many connections may wait there.
     pub listen_backlog: Option<u64>,
-    /// Handshakes that met a full queue, of everything on the machine's network: tries, not users.
+    /// Handshakes that met a full queue, of all that listens in the run's network (the machine's, unless it is isolated): tries, not users.
     pub listen_overflows: Option<u64>,
     /// All that listeners dropped, those included.
     pub listen_drops: Option<u64>,
