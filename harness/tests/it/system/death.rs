@@ -29,11 +29,12 @@ fn a_segmentation_fault_is_named() {
     assert_eq!(ending.oom, Some(false));
 }
 
+// Whether a kill was for want of memory is asked where the system has a count of its own (`limits`): the machine's count
+// is of everybody's, other tests' included.
 #[test]
-fn a_kill_is_named_and_not_blamed_on_memory() {
+fn a_kill_is_named() {
     let ending = ending_of("kill -KILL $$");
     assert_eq!((ending.kind, ending.code, ending.signal.as_deref()), (EndingKind::Signal, None, Some("SIGKILL")));
-    assert_eq!(ending.oom, Some(false));
 }
 
 #[test]

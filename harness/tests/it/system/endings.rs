@@ -36,7 +36,8 @@ fn ending_of(command: &[&str], act: &str) -> Ending {
     let package = r#"{ "name": "victim", "version": "1.0.0", "scripts": { "start": "node victim.js" } }"#;
     fs::write(dir.path().join("package.json"), package).unwrap();
     let command = command.iter().map(|&word| word.to_owned()).collect();
-    let limits = Limits { memory: (act == "grow").then_some(MEMORY), cpu: None };
+    // With a limit of its own its kills are counted apart: the machine's count is of everybody's.
+    let limits = Limits { memory: Some(MEMORY), cpu: None };
     let launch = Launch { dir: dir.path().to_owned(), command, limits, ..shell("") };
     let run = Run::new();
     let in_flight = u64::from(std::process::id() % 1000) + 1;
