@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
@@ -134,12 +134,16 @@ impl Loop {
         }
     }
 
-    pub(crate) fn next_stack(&self) -> Stack {
-        loop {
-            if let Row::Stack(stack) = self.run.rows.recv_timeout(LONG).unwrap() {
-                return stack;
+    /// The stack of a stall that began at this instant; nothing: none came within two seconds.
+    pub(crate) fn stack_of(&self, from: Duration) -> Option<Stack> {
+        let until = Instant::now() + Duration::from_secs(2);
+        while let Ok(row) = self.run.rows.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match row {
+                Row::Stack(stack) if stack.at_us > from.as_micros() as u64 - 25_000 => return Some(stack),
+                _ => {}
             }
         }
+        None
     }
 
     pub(crate) fn next_vital(&self) -> Vital {
