@@ -127,11 +127,13 @@ impl Loop {
 
     /// The next stall that is recorded, with the process that it belongs to.
     pub(crate) fn next_stall(&self) -> Stall {
-        loop {
+        let until = Instant::now() + LONG;
+        while Instant::now() < until {
             if let Row::Stall(stall) = self.run.rows.recv_timeout(LONG).unwrap() {
                 return stall;
             }
         }
+        panic!("no stall within {LONG:?}");
     }
 
     /// The stack of a stall that began at this instant; nothing: none came within two seconds.
@@ -147,11 +149,13 @@ impl Loop {
     }
 
     pub(crate) fn next_vital(&self) -> Vital {
-        loop {
+        let until = Instant::now() + LONG;
+        while Instant::now() < until {
             if let Row::Vital(vital) = self.run.rows.recv_timeout(LONG).unwrap() {
                 return vital;
             }
         }
+        panic!("no vital within {LONG:?}");
     }
 
     pub(crate) fn under_way(&self) {
