@@ -123,27 +123,13 @@ impl<I> One<I> {
             | Row::Recovery(_)
             | Row::OrderedStop(_)
             | Row::Logs(_)
-            | Row::Ending(_)
-                if shard.is_owner() =>
-            {
-                ready.push_back(row);
+            | Row::Ending(_) => {
+                // Of the rigs that do not observe, only what they drove is of interest; what they used is in the header.
+                if shard.is_owner() {
+                    ready.push_back(row);
+                }
             }
-            // Of the rigs that do not observe, only what they drove is of interest; what they used is in the header.
-            Row::Header(_)
-            | Row::Event(_)
-            | Row::Vital(_)
-            | Row::Outbound(_)
-            | Row::Confined(_)
-            | Row::Stall(_)
-            | Row::Stack(_)
-            | Row::Probed(_)
-            | Row::Calls(_)
-            | Row::Deliveries(_)
-            | Row::Recovery(_)
-            | Row::OrderedStop(_)
-            | Row::Logs(_)
-            | Row::Ending(_)
-            | Row::Seal(_) => {}
+            Row::Header(_) | Row::Seal(_) => {}
         }
     }
 }
