@@ -200,21 +200,22 @@ pub(crate) fn ended(rig: Child) -> Output {
 /// The example system's binary, built once.
 pub(crate) fn wordle() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "wordle"]))
+    BUILT.get_or_init(|| built("wordle"))
 }
 
 /// The server with a pool of connections to a real Postgres, built once.
 pub(crate) fn pooled() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "floodrig", "--example", "pooled"]))
+    BUILT.get_or_init(|| built("pooled"))
 }
 
-fn built(what: &[&str]) -> PathBuf {
+/// Of the whole workspace, so that what the tests were built with is not built again with fewer features.
+fn built(bin: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--message-format", "json"]).args(what).current_dir(root);
+    build.args(["build", "--quiet", "--message-format", "json", "--workspace", "--bin", bin]).current_dir(root);
     let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
-    assert!(output.status.success(), "{what:?} builds");
+    assert!(output.status.success(), "{bin} builds");
     let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
     let mut executables = lines.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
