@@ -2,7 +2,8 @@
 //!
 //! usage: `witness [log] [freeze] [json]` serves until its standard input ends, then prints what it saw as one line of
 //! JSON; `log` keeps the instant of every request, `freeze` stops the server for 1 s of every 5 s, from 2 s after the
-//! first request on, `json` answers with some. `witness timer RATE SECONDS` is the control: how late a bare timer rings on this core.
+//! first request on, `json` answers with some. `witness timer RATE SECONDS` is the control: how late a bare timer rings on this
+//! core, and the most rings in 10 ms.
 
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
@@ -170,7 +171,10 @@ fn timer(rate: u64, seconds: u64) -> String {
         now().saturating_sub(due)
     });
     let mut late: Vec<u64> = late.collect();
+    let rung: Vec<u64> = (0..).zip(&late).map(|(nth, late)| nth * 1_000_000_000 / rate + late).collect();
+    let densest = rung.iter().enumerate().map(|(nth, at)| nth + 1 - rung.partition_point(|rang| rang + 10_000_000 <= *at));
+    let densest = densest.max().unwrap_or_default();
     late.sort_unstable();
     let at = |share: usize| late[late.len() * share / 100] / 1_000;
-    format!(r#"{{"p50_us":{},"p99_us":{}}}"#, at(50), at(99))
+    format!(r#"{{"p50_us":{},"p99_us":{},"densest":{densest}}}"#, at(50), at(99))
 }

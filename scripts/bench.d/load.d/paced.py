@@ -8,8 +8,11 @@ from runs import GENERATOR, Run, Server, bench
 from tables import say, table
 
 RATE, SECONDS = 5000, 6
-# A round is judged when a bare timer, right before it, was not late either: else it was the machine.
+# A round is judged when a bare timer, for as long and right before it, was not late either: else it was the machine.
 QUIET_US = 200
+# The densest 10 ms follow from the worst single moment of a round: 5 ms in which the core was not to be had make 75 of 50.
+# Against the ideal they are judged in rounds whose bare timer stayed under this, and against the bare timer's in all.
+IDEAL, CALM = 50, 60
 
 
 def tools():
@@ -23,28 +26,35 @@ def tools():
     })
 
 
+def behind(arrivals, rate):
+    """How far each arrival was behind an ideal grid, in nanoseconds from the least; zero is at the first percentile."""
+    late = sorted(at - number * 1e9 / rate for number, at in enumerate(sorted(arrivals)))
+    return [at - late[len(late) // 100] for at in late]
+
+
+def at_share(ordered, share):
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
+
+
 def lateness(arrivals):
-    """Of each arrival behind an ideal grid, zero at the first percentile; the densest 10 ms; the rate."""
-    arrivals = sorted(arrivals)
-    late = sorted(at - number * 1e9 / RATE for number, at in enumerate(arrivals))
-    zero = late[len(late) // 100]
-    at_share = lambda share: (late[min(int(len(late) * share), len(late) - 1)] - zero) / 1e3
+    """Of the arrivals behind an ideal grid, the median and the 99th percentile; the densest 10 ms; the rate."""
+    arrivals, late = sorted(arrivals), behind(arrivals, RATE)
     densest, begin = 0, 0
     for end, at in enumerate(arrivals):
         while at - arrivals[begin] >= 10_000_000:
             begin += 1
         densest = max(densest, end - begin + 1)
     achieved = (len(arrivals) - 1) / ((arrivals[-1] - arrivals[0]) / 1e9)
-    return at_share(0.5), at_share(0.99), densest, achieved
+    return at_share(late, 0.5) / 1e3, at_share(late, 0.99) / 1e3, densest, achieved
 
 
-def bare_timer():
-    command = ["taskset", "-c", str(GENERATOR), WITNESS, "timer", str(RATE), "1"]
+def bare_timer(seconds):
+    command = ["taskset", "-c", str(GENERATOR), WITNESS, "timer", str(RATE), str(seconds)]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def once(tool):
-    control = bare_timer()
+    control = bare_timer(SECONDS)
     with Server("log") as server:
         run = Run(tool(server.url))
     p50, p99, densest, achieved = lateness(server.seen["arrivals_ns"])
@@ -62,20 +72,24 @@ def measure(rounds, bounds):
             it = once(tool)
             if name == "floodrig":
                 mine.append(it)
-            rows.append((name, number + 1, f"{it['control']['p50_us']}/{it['control']['p99_us']}", f"{it['rate']:,.1f}",
+            bare = it["control"]
+            rows.append((name, number + 1, f"{bare['p50_us']}/{bare['p99_us']}", bare["densest"], f"{it['rate']:,.1f}",
                          f"{it['p50']:,.0f}", f"{it['p99']:,.0f}", it["densest"], f"{it['cpu']:.0f}", f"{it['served']:.1f}"))
     rows.sort(key=lambda row: list(all_tools).index(row[0]))
     table(f"Open loop at {RATE:,}/s for {SECONDS} s, lateness as the server saw it; judged are rounds whose bare timer is "
           f"under {QUIET_US} us at p99",
-          ["tool", "round", "bare timer p50/p99 us", "requests/s", "late p50 us", "late p99 us", "most in 10 ms (ideal 50)",
-           "CPU us/request", "server CPU us/request"], rows)
+          ["tool", "round", "bare timer p50/p99 us", "its most in 10 ms", "requests/s", "late p50 us", "late p99 us",
+           f"most in 10 ms (ideal {IDEAL})", "CPU us/request", "server CPU us/request"], rows)
     judge([it for it in mine if it["control"]["p99_us"] < QUIET_US], len(mine), bounds)
 
 
 def judge(quiet, of, bounds):
-    middle = lambda value: statistics.median(map(value, quiet)) if quiet else None
-    of = f" ({len(quiet)} quiet rounds of {of})"
+    middle = lambda value, of=quiet: statistics.median(map(value, of)) if of else None
+    calm = [it for it in quiet if it["control"]["densest"] < CALM]
+    calm_of, of = f" ({len(calm)} calm rounds of {of})", f" ({len(quiet)} quiet rounds of {of})"
     bounds.at_most(f"open loop, late p50{of}", middle(lambda it: it["p50"]), 30, " us")
     bounds.at_most(f"open loop, late p99{of}", middle(lambda it: it["p99"]), 500, " us")
-    bounds.at_most(f"open loop, densest 10 ms over ideal{of}", middle(lambda it: it["densest"] / 50), 1.4, "x")
+    bounds.at_most(f"open loop, densest 10 ms over the ideal{calm_of}", middle(lambda it: it["densest"] / IDEAL, calm), 1.4, "x")
+    over_bare = middle(lambda it: it["densest"] / it["control"]["densest"])
+    bounds.at_most(f"open loop, densest 10 ms over the bare timer's{of}", over_bare, 1.4, "x")
     bounds.at_most(f"open loop, rate off by{of}", middle(lambda it: 100 * abs(it["rate"] / RATE - 1)), 0.1, " %")
