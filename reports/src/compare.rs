@@ -11,6 +11,8 @@ pub struct Comparison {
     pub baseline: String,
     /// The run compared.
     pub candidate: String,
+    /// What a reader must know before any number: how the two differ beside the system.
+    pub remark: Option<String>,
     /// The key series.
     pub series: Vec<Pair>,
 }
@@ -51,7 +53,25 @@ pub fn compare(baseline: &Summary, candidate: &Summary) -> Result<Comparison, Di
     }
     let acts = baseline.header.acts.iter().flat_map(|act| act_pairs(act, baseline, candidate));
     let run = RUN_SERIES.iter().map(|(series, of)| pair((*series).to_owned(), of(baseline), of(candidate)));
-    Ok(Comparison { baseline: name(baseline), candidate: name(candidate), series: acts.chain(run).collect() })
+    Ok(Comparison {
+        baseline: name(baseline),
+        candidate: name(candidate),
+        remark: different_networks(baseline, candidate),
+        series: acts.chain(run).collect(),
+    })
+}
+
+/// Times that hold different networks compare the networks too.
+fn different_networks(baseline: &Summary, candidate: &Summary) -> Option<String> {
+    let [before, after] = [baseline, candidate].map(|summary| summary.header.how.network.as_ref());
+    let (before, after) = before.zip(after).filter(|(before, after)| before.differs_from(after))?;
+    let [before, after] =
+        [before, after].map(|network| network.in_words().unwrap_or_else(|| "a plain network".to_owned()));
+    Some(format!(
+        "the networks of the crowd differ, and a change in times may be theirs: {} had {before}; {} had {after}",
+        name(baseline),
+        name(candidate)
+    ))
 }
 
 /// A series by its name and how it is read from a run.
@@ -139,6 +159,7 @@ fn name(summary: &Summary) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::recording::Network;
 
     fn before() -> Summary {
         let mut before = fixture::summary();
@@ -181,6 +202,17 @@ mod tests {
         let memory = compare(&before(), &unmeasured).unwrap();
         let memory = series(&memory, "peak memory");
         assert_eq!((memory.candidate.as_str(), memory.ratio, memory.change.as_str()), ("not measured", None, ""));
+    }
+
+    #[test]
+    fn networks_that_differ_are_told_before_the_numbers_and_equal_ones_are_not() {
+        let (plain, mut far) = (before(), fixture::summary());
+        assert_eq!(compare(&plain, &far).unwrap().remark, None);
+        far.header.how.network = Some(Network { rtt_us: Some((40_000, 300_000)), ..Network::default() });
+        let remark = compare(&plain, &far).unwrap().remark.unwrap();
+        assert!(remark.ends_with("before had a plain network; after had rtt 40ms..300ms"), "{remark}");
+        far.header.how.network = None;
+        assert_eq!(compare(&plain, &far).unwrap().remark, None, "an old recording's is not known");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::recording::{
     ActInterval, CallInterval, Cores, DeliveryInterval, Ending, EndingKind, Event, EventKind, FORMAT, Header, How,
-    Interval, Logs, Machine, Message, MethodCounts, NetworkCounts, Observations, Outcome, PidVital, Probed, Row,
-    Sample, Seal, Stack, Stall, Versions, Vital,
+    Interval, Logs, Machine, Message, MethodCounts, Network, NetworkCounts, Observations, Outcome, PidVital, Probed,
+    Row, Sample, Seal, Stack, Stall, Versions, Vital,
 };
 use crate::summary::{Summary, summarise};
 use crate::{Budgets, Latency, Timeline};
@@ -68,6 +68,7 @@ fn how() -> How {
         timeout_ms: 30_000,
         settle_ms: 30_000,
         connections: "one kept-alive connection per player".to_owned(),
+        network: Some(Network::default()),
         ceilings: vec!["30 sends in any second per bot".to_owned()],
         quick: false,
     }

@@ -14,10 +14,10 @@ pub fn how_measured(header: &Header) -> Vec<String> {
         plan(header),
         cores(&header.cores),
         connections(header),
-        machine(header),
-        calibration(header),
     ];
     lines.extend(network(header));
+    lines.extend([machine(header), calibration(header)]);
+    lines.extend(listen_queue(header));
     lines.extend(shards(header));
     lines.extend(header.cores.note.clone());
     lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
@@ -77,6 +77,12 @@ fn connections(header: &Header) -> String {
     format!("{}; {connect} to connect, {answer} to answer, {settle} for deliveries to settle", how.connections)
 }
 
+/// How the crowd reached the system, where that is anything but plain.
+pub(crate) fn network(header: &Header) -> Option<String> {
+    let words = header.how.network.as_ref()?.in_words()?;
+    Some(format!("the crowd's network, which is in every response time: {words}"))
+}
+
 fn machine(header: &Header) -> String {
     let machine = &header.machine;
     let memory = Value::Size(machine.memory_bytes);
@@ -85,7 +91,7 @@ fn machine(header: &Header) -> String {
 }
 
 /// The kernel's settings that decide on connections at a full listen queue.
-fn network(header: &Header) -> Option<String> {
+fn listen_queue(header: &Header) -> Option<String> {
     let settings: Vec<String> =
         header.machine.network.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     (!settings.is_empty()).then(|| format!("a full listen queue was subject to {}", settings.join(", ")))
@@ -102,7 +108,7 @@ fn calibration(header: &Header) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
-    use crate::recording::Calibration;
+    use crate::recording::{Calibration, Network};
 
     #[test]
     fn a_doubting_reader_finds_seed_cores_timeouts_and_machine() {
@@ -132,6 +138,16 @@ mod tests {
         let said = how_measured(&header).join("\n");
         let words = "151,234 requests/s over 64 connections at 5.2 us of the rig's CPU each; at 2,000/s, lag p50 61 us";
         assert!(said.contains(words), "{said}");
+    }
+
+    #[test]
+    fn a_network_that_shapes_the_figures_is_said_and_a_plain_one_is_not() {
+        let mut header = fixture::header();
+        let said = |header: &Header| how_measured(header).join("\n");
+        assert!(!said(&header).contains("network"));
+        header.how.network = Some(Network { rtt_us: Some((40_000, 300_000)), ..Network::default() });
+        let words = "the crowd's network, which is in every response time: rtt 40ms..300ms";
+        assert!(said(&header).contains(words), "{}", said(&header));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::recording::Network;
 use crate::verdict::{Breach, Verdict, VerdictKind};
 use crate::{Finding, Summary};
 
@@ -21,6 +22,7 @@ struct File<'a> {
     breaches: &'a [Breach],
     invalid_because: &'a [String],
     findings: &'a [Finding],
+    network: Option<&'a Network>,
     #[serde(flatten)]
     summary: &'a Summary,
 }
@@ -51,6 +53,7 @@ fn file<'a>(summary: &'a Summary, verdict: &'a Verdict, findings: &'a [Finding])
         breaches: breaches(verdict),
         invalid_because: invalid_because(verdict),
         findings,
+        network: header.how.network.as_ref(),
         summary,
     }
 }
@@ -85,7 +88,7 @@ mod tests {
 
     use super::*;
     use crate::fixture;
-    use crate::recording::EndingKind;
+    use crate::recording::{EndingKind, Protocol};
     use crate::summary::{Deliveries, System};
     use crate::verdict::judge;
 
@@ -103,7 +106,7 @@ mod tests {
     /// The keys as scripts know them.
     fn has_every_key(file: &Value) {
         has_keys(file, "format scenario variant seed plan_digest verdict exit_code breaches invalid_because findings");
-        has_keys(file, "acts rig system telegram deliveries recovery shutdown observations");
+        has_keys(file, "network acts rig system telegram deliveries recovery shutdown observations");
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
         has_keys(act, "planned ok outcomes late_connect unserved left requests amplification ok_per_second");
@@ -134,6 +137,16 @@ mod tests {
         has_every_key(&file);
         has_keys(&file["system"]["ending"], "kind code signal at_ms in_flight stderr_tail oom");
         assert_eq!((&file["verdict"], &file["exit_code"]), (&Value::from("pass"), &Value::from(0)));
+    }
+
+    #[test]
+    fn how_the_crowd_reached_the_system_is_told_also_where_it_is_plain() {
+        let mut summary = fixture::summary();
+        has_keys(&written(&summary)["network"], "tls http2 chosen connections rtt_us reads_at_bytes");
+        let network = summary.header.how.network.as_mut().unwrap();
+        (network.chosen, network.rtt_us) = (Some(Protocol::Http2), Some((40_000, 300_000)));
+        let file = written(&summary);
+        assert_eq!((&file["network"]["chosen"], &file["network"]["rtt_us"][1]), (&"h2".into(), &300_000.into()));
     }
 
     #[test]

@@ -28,7 +28,8 @@ pub fn markdown(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> S
 
 /// Two runs side by side as Markdown.
 pub fn comparison_markdown(comparison: &Comparison) -> String {
-    drawn(&tables::comparison(comparison))
+    let remark = comparison.remark.iter().map(|remark| format!("\n{}\n", escaped(remark)));
+    remark.chain([drawn(&tables::comparison(comparison))]).collect()
 }
 
 fn title(summary: &Summary) -> String {
@@ -98,7 +99,7 @@ mod tests {
     use crate::compare::compare;
     use crate::fixture;
     use crate::verdict::judge;
-    use crate::{FindingId, text};
+    use crate::{FindingId, comparison_text, text};
 
     fn stampede() -> Finding {
         Finding {
@@ -130,6 +131,15 @@ mod tests {
             page.starts_with("\n## after against after\n\n|  | after | after | change |\n|---|--:|--:|---|\n"),
             "{page}"
         );
+    }
+
+    #[test]
+    fn a_remark_stands_before_the_numbers_everywhere() {
+        let mut comparison = compare(&fixture::summary(), &fixture::summary()).unwrap();
+        comparison.remark = Some("the networks differ".to_owned());
+        for page in [comparison_markdown(&comparison), comparison_text(&comparison)] {
+            assert!(page.starts_with("\nthe networks differ\n\n"), "{page}");
+        }
     }
 
     #[test]

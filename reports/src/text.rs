@@ -7,6 +7,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
 use crate::compare::Comparison;
 use crate::how::how_measured;
+use crate::recording::Network;
 use crate::tables::{self, Table};
 use crate::verdict::{Verdict, VerdictKind, headline};
 use crate::{Finding, Summary};
@@ -33,6 +34,9 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
 /// The engine alone, for the terminal: what was done, how it stands, and its numbers.
 pub fn bench_text(summary: &Summary, verdict: &Verdict) -> String {
     let mut page = title(summary);
+    if let Some(protocol) = summary.header.how.network.as_ref().and_then(Network::protocol) {
+        let _ = writeln!(page, "{protocol}");
+    }
     if verdict.kind() != VerdictKind::Pass {
         page += &headline(summary, verdict);
         page += "\n";
@@ -48,7 +52,8 @@ pub fn bench_text(summary: &Summary, verdict: &Verdict) -> String {
 
 /// Two runs side by side, for the terminal.
 pub fn comparison_text(comparison: &Comparison) -> String {
-    drawn(&tables::comparison(comparison))
+    let remark = comparison.remark.iter().map(|remark| format!("\n{remark}\n"));
+    remark.chain([drawn(&tables::comparison(comparison))]).collect()
 }
 
 fn title(summary: &Summary) -> String {

@@ -131,6 +131,9 @@ fn recording(mut header: Header, pace: Pace, load_from: Duration, driven: &Drive
         Pace::Again { .. } => driven.ended,
     };
     header.load_us = (micros(load_from), micros(load_to));
+    if let Some(network) = &mut header.how.network {
+        network.chosen = driven.chosen;
+    }
     for planned in header.planned.values_mut() {
         *planned = driven.samples;
     }
@@ -168,6 +171,7 @@ fn header(scenario: &Scenario, plan: &Plan, cores: Cores) -> Header {
             connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
             timeout_ms: crowd.timeout.as_millis() as u64,
             connections: crowd.connections.in_words().to_owned(),
+            network: Some(scenario.network()),
             ..How::default()
         },
         observations: observations(),

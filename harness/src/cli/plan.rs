@@ -46,6 +46,9 @@ fn print(scenario: &Scenario, plan: &Plan, out: &mut impl Write) -> io::Result<(
     writeln!(out, "# scenario {}{variant} seed {}", scenario.name, scenario.seed)?;
     writeln!(out, "# digest {}", hex::encode(plan.digest))?;
     writeln!(out, "# players {} visits {} acts {}", plan.players.len(), plan.visits.len(), plan.arrivals.len())?;
+    if let Some(network) = scenario.network().in_words() {
+        writeln!(out, "# network {network}")?;
+    }
     for (whose, arrive) in arrivals(scenario) {
         writeln!(out, "# arrivals of {whose}: {}", in_words(arrive))?;
     }
@@ -141,8 +144,9 @@ fn quickest(sends: u64, limit: u32, window: Duration) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::Speech;
     use crate::plan::by_hand::{SECOND, journey, scenario, step, story};
-    use crate::scenario::{Gesture, Shows, Sign, Template, ToBot, Where};
+    use crate::scenario::{Connections, Gesture, Shows, Sign, Template, ToBot, Where};
 
     fn small() -> Scenario {
         let mut scenario = scenario(vec![journey(
@@ -183,6 +187,19 @@ mod tests {
         let replayed = format!("# arrivals of story: 2 of arrivals.csv, sha256 {}\n", "0".repeat(64));
         assert!(printed.contains(&replayed), "{printed}");
         assert!(printed.contains("# arrivals of the crowd: [1.0, 2.5] a second, each for 1s\n"), "{printed}");
+    }
+
+    #[test]
+    fn a_network_that_is_not_plain_is_said() {
+        let mut scenario = small();
+        scenario.crowd.rtt = Some(SECOND / 10..=SECOND / 2);
+        scenario.crowd.reads_at = Some(200 << 10..=2 << 20);
+        scenario.crowd.connections = Connections::Fresh;
+        scenario.system.speech = Speech::new(None, true).unwrap();
+        let printed = text(|out| print(&scenario, &plan(&scenario), out));
+        let line =
+            "# network HTTP/2 without TLS, rtt 100ms..500ms, reads_at 200KiB..2MiB a second, connections = fresh\n";
+        assert!(printed.contains(line), "{printed}");
     }
 
     #[test]

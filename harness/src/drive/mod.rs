@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::Outcome;
+use floodrig_reports::recording::{Outcome, Protocol};
 use floodrig_stub::Crowd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::time::MissedTickBehavior;
@@ -115,6 +115,8 @@ pub struct Driven {
     pub held_back: u64,
     /// The most connections that were open at once.
     pub open_peak: u64,
+    /// What the system chose to speak, where it was left to choose and anybody connected.
+    pub chosen: Option<Protocol>,
     /// Of acts towards the bot.
     pub bot: BotSide,
 }
@@ -208,6 +210,7 @@ fn finish(desk: &Desk, end: End) -> Driven {
         capped: floor.counts.capped,
         held_back: floor.counts.held_back,
         open_peak: floor.counts.open_peak,
+        chosen: desk.wire.chosen(),
         bot: desk.bot_side(),
     }
 }

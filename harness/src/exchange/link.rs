@@ -4,6 +4,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
+use floodrig_reports::recording::Protocol;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -25,6 +26,14 @@ pub(super) enum Link {
 }
 
 impl Link {
+    /// What is spoken over it.
+    pub(super) fn protocol(&self) -> Protocol {
+        match self {
+            Self::Plain(_) | Self::Wrapped(_) => Protocol::Http1,
+            Self::Multiplexed(_) => Protocol::Http2,
+        }
+    }
+
     /// Whether it is still open and silent, as far as has been noticed. For a socket, the kernel is asked only when
     /// something has happened to it.
     pub(super) fn is_idle(&mut self) -> bool {

@@ -27,4 +27,14 @@ impl Speech {
     pub(crate) fn is_secure(&self) -> bool {
         self.tls.is_some()
     }
+
+    /// Whether it is HTTP/2, or under TLS may be.
+    pub(crate) fn has_http2(&self) -> bool {
+        self.http2
+    }
+
+    /// Whether the peer chooses the version.
+    pub(super) fn leaves_a_choice(&self) -> bool {
+        self.tls.is_some() && self.http2
+    }
 }

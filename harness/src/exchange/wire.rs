@@ -1,12 +1,13 @@
 //! One exchange: send a request, read its answer to the end, within the timeouts.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use floodrig_reports::recording::Protocol;
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -92,6 +93,7 @@ pub struct Wire {
     endpoint: Endpoint,
     outbound: RefCell<String>,
     inbound: RefCell<Box<[u8]>>,
+    chosen: Cell<Option<Protocol>>,
 }
 
 /// A connection for one try, where it is put back to, and the timer of whoever waits.
@@ -111,7 +113,12 @@ impl Wire {
     /// A wire to `endpoint`.
     pub fn new(endpoint: Endpoint) -> Self {
         let inbound = RefCell::new(vec![0; INBOUND].into_boxed_slice());
-        Self { endpoint, outbound: RefCell::default(), inbound }
+        Self { endpoint, outbound: RefCell::default(), inbound, chosen: Cell::default() }
+    }
+
+    /// What the peer chose on the connection last used, where it is left to choose.
+    pub fn chosen(&self) -> Option<Protocol> {
+        self.chosen.get()
     }
 
     pub(super) fn endpoint(&self) -> &Endpoint {
@@ -151,6 +158,9 @@ impl Wire {
     async fn attempt(&self, mut line: Line<'_>, ask: Ask, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
         let patience = Patience::new(line.timer, self.endpoint.timeout);
+        if self.endpoint.speech.leaves_a_choice() {
+            self.chosen.set(Some(line.connection.link.protocol()));
+        }
         let talked = match &mut line.connection.link {
             Link::Plain(stream) => within(patience, self.talk(stream, &mut answer, fill)).await,
             // Boxed, so that an act on a plain connection need not have room for them.

@@ -74,6 +74,7 @@ fn how(order: &Order, ceilings: Vec<String>) -> How {
         timeout_ms: crowd.timeout.as_millis() as u64,
         settle_ms: crowd.settle.as_millis() as u64,
         connections: ways(crowd.connections, &order.scenario),
+        network: Some(order.scenario.network()),
         ceilings,
         quick: order.quick,
     }

@@ -216,6 +216,9 @@ impl Rig<'_> {
         let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
         tell(News::Fact(bot::passed(&self.order.scenario)));
+        if let Some(network) = &mut header.how.network {
+            network.chosen = before.chosen;
+        }
         header.observations.redirect = turned::standing(self, telegram, system, tell);
         load::load(self, header, (telegram, &before), side, tell)
     }

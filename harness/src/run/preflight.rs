@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use floodrig_reports::recording::{Outcome, Row, Sample};
+use floodrig_reports::recording::{Outcome, Protocol, Row, Sample};
 
 use super::telegram::Telegram;
 use super::trouble::Trouble;
@@ -29,6 +29,8 @@ pub(super) struct Visits {
     pub(super) took_us: BTreeMap<String, u64>,
     /// The slowest of those that did not, by name.
     pub(super) refused: Vec<(String, Sample)>,
+    /// What the system chose to speak, where it was left to choose.
+    pub(super) chosen: Option<Protocol>,
 }
 
 /// Does the first act of every journey once, and all must be accepted.
@@ -56,7 +58,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
     let acts = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let length = Duration::from_millis(100);
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
-    drive(Job {
+    let driven = drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
         plan,
         pace: Pace::Planned,
@@ -70,7 +72,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         expected: None,
         sink: Intervals::new(names, load_from, length, rows, Arc::new(Progress::default())),
     })?;
-    Ok(visits(acts, told.try_iter(), &ground.plan))
+    Ok(Visits { chosen: driven.chosen, ..visits(acts, told.try_iter(), &ground.plan) })
 }
 
 fn visits(acts: Vec<String>, rows: impl Iterator<Item = Row>, plan: &Plan) -> Visits {

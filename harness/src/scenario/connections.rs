@@ -18,6 +18,15 @@ pub enum Connections {
 }
 
 impl Connections {
+    /// As a scenario says it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Shared => "shared",
+            Self::Fresh => "fresh",
+        }
+    }
+
     /// For the reader of a report.
     pub fn in_words(self) -> &'static str {
         match self {

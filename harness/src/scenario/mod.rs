@@ -31,6 +31,7 @@ mod impatience;
 mod journey;
 mod lists;
 mod merge;
+mod network;
 mod number_or_list;
 mod page;
 mod quick;

@@ -101,6 +101,15 @@ fn a_system_that_never_became_ready_still_shows_what_it_asked_of_telegram_and_no
 }
 
 #[test]
+fn a_network_that_is_in_every_figure_stands_beside_them_everywhere() {
+    let left = Rig::small(&[("settle = \"5s\"", "settle = \"5s\"\nrtt = \"20ms..40ms\"")]).run().ended(0);
+    assert_eq!(left.summary()["network"]["rtt_us"], serde_json::json!([20_000, 40_000]));
+    for text in [left.file("report.html"), left.file("report.md"), left.stdout.clone()] {
+        assert!(text.contains("in every response time: rtt 20ms..40ms"), "{text}");
+    }
+}
+
+#[test]
 fn the_same_p99_stands_everywhere() {
     let left = Rig::small(&[]).run().ended(0);
     let p99 = left.summary()["acts"]["guess"]["response_us"]["p99"].as_u64().expect("a p99");

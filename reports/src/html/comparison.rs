@@ -66,7 +66,10 @@ fn key_series(reports: &[Report<'_>]) -> Markup {
             h2 { "Key series" }
             @for candidate in candidates {
                 @match compare(baseline.summary, candidate.summary) {
-                    Ok(comparison) => (words::table(&tables::comparison(&comparison))),
+                    Ok(comparison) => {
+                        @if let Some(remark) = &comparison.remark { p.remark { (words::sentence(remark)) "." } }
+                        (words::table(&tables::comparison(&comparison)))
+                    }
                     Err(different) => p.nothing { (different) },
                 }
             }

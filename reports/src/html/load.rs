@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use crate::chart::outcomes::{CLASSES, Class};
 use crate::chart::{arrivals, latency, outcomes, percentiles};
+use crate::how::network;
 use crate::summary::{Act, Quantiles};
 use crate::{Report, Value, tables};
 
@@ -26,6 +27,7 @@ pub(super) fn response_times(report: &Report<'_>) -> Markup {
         section {
             h2 { "Response times" }
             p { "From the planned instant to the end of the answer, of acts that succeeded. Time spent waiting for a slow system to take the act is part of it." }
+            @if let Some(network) = network(&report.summary.header) { p.remark { (words::sentence(&network)) "." } }
             (plate(|layout| latency::chart(report, layout), "Percentiles of few successes are worth little: the bars say how many each point rests on."))
             (plate(|_| percentiles::chart(report), "Each curve ends where its samples do. A short bar is a budget at its percentile, red when the curve is above it."))
             @if !report.summary.acts.is_empty() {

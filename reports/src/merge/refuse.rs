@@ -28,6 +28,18 @@ pub enum CannotMerge {
         /// One that differs from it.
         other: String,
     },
+    /// One was answered in HTTP/2 and another in HTTP/1.1, by a proxy of its own perhaps.
+    #[error("{one} reached the system by {network} and {other} by {others}: bring every shard to it the same way")]
+    DifferentNetworks {
+        /// A recording.
+        one: String,
+        /// Its network.
+        network: String,
+        /// One that differs from it.
+        other: String,
+        /// That one's network.
+        others: String,
+    },
     /// `2/8` beside `3/4`.
     #[error("{one} is one of {of} shards and {other} one of {others}: they divide the plan differently")]
     DifferentCounts {
@@ -86,6 +98,7 @@ pub(super) fn in_order(recorded: &[Recorded]) -> Result<Vec<(usize, Part)>, Cann
     for (index, it) in recorded.iter().enumerate() {
         let part = it.part.clone().ok_or_else(|| CannotMerge::Whole { name: it.name.clone() })?;
         same_plan(first, it)?;
+        same_network(first, it)?;
         parts.push((index, part));
     }
     same_count(recorded, &parts)?;
@@ -101,6 +114,15 @@ fn same_plan(first: &Recorded, other: &Recorded) -> Result<(), CannotMerge> {
         return Ok(());
     }
     Err(CannotMerge::DifferentPlans { one: first.name.clone(), other: other.name.clone() })
+}
+
+/// The scenario is the same, so only what the system chose can differ.
+fn same_network(first: &Recorded, other: &Recorded) -> Result<(), CannotMerge> {
+    let networks = first.header.how.network.as_ref().zip(other.header.how.network.as_ref());
+    let Some((one, another)) = networks.filter(|(one, another)| one.differs_from(another)) else { return Ok(()) };
+    let [network, others] = [one, another].map(|network| network.in_words().unwrap_or_else(|| "HTTP/1.1".to_owned()));
+    let (one, other) = (first.name.clone(), other.name.clone());
+    Err(CannotMerge::DifferentNetworks { one, network, other, others })
 }
 
 fn same_count(recorded: &[Recorded], parts: &[(usize, Part)]) -> Result<(), CannotMerge> {

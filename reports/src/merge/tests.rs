@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{self, LOAD_FROM_US};
-use crate::recording::{Event, EventKind, Interval, Outcome, Sample, Seal, Shard};
+use crate::recording::{Event, EventKind, Interval, Network, Outcome, Protocol, Sample, Seal, Shard};
 use crate::{VerdictKind, judge};
 
 const SECONDS: u64 = 10;
@@ -122,6 +122,25 @@ fn other_plans_other_counts_and_runs_that_are_whole_are_refused() {
         header.plan_digest = "another".to_owned();
     }
     assert!(refusal(&recordings).starts_with("run 0 and run 1 are of different plans"));
+}
+
+#[test]
+fn shards_that_came_to_different_protocols_are_refused_and_one_that_saw_none_is_not() {
+    let mut recordings = shards(2, &some_samples());
+    let mut chose = |choices: [Option<Protocol>; 2]| {
+        for (rows, chosen) in recordings.iter_mut().zip(choices) {
+            if let Row::Header(header) = &mut rows[0] {
+                header.how.network = Some(Network { tls: true, http2: true, chosen, ..Network::default() });
+            }
+        }
+        merged(&recordings).map(drop)
+    };
+    let refused = chose([Some(Protocol::Http2), Some(Protocol::Http1)]).unwrap_err().to_string();
+    assert!(
+        refused.starts_with("run 0 reached the system by HTTPS (HTTP/2, the system's choice) and run 1 by"),
+        "{refused}"
+    );
+    assert_eq!(chose([Some(Protocol::Http2), None]), Ok(()));
 }
 
 #[test]

@@ -165,6 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_from_before_the_network_was_kept_is_still_read() {
+        let text = String::from_utf8(written(&[fixture::header_row()])).unwrap();
+        let mut header: serde_json::Value = serde_json::from_str(&text).unwrap();
+        header["how"].as_object_mut().unwrap().remove("network").unwrap();
+        let rows = read(format!("{header}\n").as_bytes()).unwrap();
+        assert!(matches!(&rows[0], Row::Header(header) if header.how.network.is_none()));
+    }
+
+    #[test]
     fn wherever_the_last_line_is_cut_off_the_lines_before_it_are_read() {
         let rows = [fixture::header_row(), fixture::note("погибла 🐟")];
         let bytes = written(&rows);

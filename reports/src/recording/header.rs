@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Shard};
+use super::{Network, Part, Shard};
 use crate::Value;
 
 /// The first line of a recording.
@@ -141,6 +141,9 @@ pub struct How {
     pub settle_ms: u64,
     /// How connections were used, in words.
     pub connections: String,
+    /// How the crowd reached the system; nothing: the recording is from before that was kept.
+    #[serde(default)]
+    pub network: Option<Network>,
     /// The stub's ceilings, each line a rule in words.
     pub ceilings: Vec<String>,
     /// Whether the crowd was made smaller (`FLOODRIG_QUICK`).

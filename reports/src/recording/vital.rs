@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::network::NetworkCounts;
+use super::network_counts::NetworkCounts;
 
 /// One tick of the observation, ten times a second. What was not measured is `None`, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

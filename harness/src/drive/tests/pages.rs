@@ -136,6 +136,21 @@ fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
     assert_eq!((outcome.failures(), outcome.total.requests), (classes([("tls_failed", 1)]), 0));
 }
 
+#[test]
+fn what_a_system_chose_of_two_protocols_is_kept_and_where_it_has_no_choice_nothing_is() {
+    for (protocols, http2, chosen) in [
+        (vec!["h2", "http/1.1"], true, Some(Protocol::Http2)),
+        (vec!["http/1.1"], true, Some(Protocol::Http1)),
+        (vec!["h2", "http/1.1"], false, None),
+    ] {
+        let identity = Identity::signed("localhost");
+        let speech = Speech::new(Some((identity.trusted.as_bytes(), "localhost")), http2).unwrap();
+        let server = Versed::secure(identity, &protocols, |_, _| Way::Answer(200, 5));
+        let outcome = Load { speech, ..apart([0]) }.against(server.address);
+        assert_eq!((outcome.total.ok, outcome.driven.chosen), (1, chosen), "{protocols:?} {http2}");
+    }
+}
+
 /// A site whose first asset is missing the first time.
 fn forgetful() -> Rough {
     let missing = Mutex::new(true);
