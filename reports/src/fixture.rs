@@ -31,6 +31,7 @@ pub(crate) fn header() -> Header {
         acts: vec!["open".to_owned(), "guess".to_owned()],
         planned: [("open".to_owned(), SECONDS * OPENS_A_SECOND), ("guess".to_owned(), SECONDS * GUESSES_A_SECOND)]
             .into(),
+        must_refuse: BTreeMap::new(),
         load_us: (LOAD_FROM_US, LOAD_FROM_US + SECONDS * 1_000_000),
         epoch_unix_us: 1_790_000_000_000_000,
         interval_us: 1_000_000,

@@ -77,9 +77,7 @@ impl Requests {
 
     /// The statuses that an act must be refused with, when its initData is such that it must be refused.
     pub(super) fn refusal(&self, act: u16) -> Option<&[u16]> {
-        let fault = self.plan.acts[usize::from(act)].fault?;
-        let faults = self.scenario.journeys[self.plan.acts[usize::from(act)].journey].faults.as_ref()?;
-        faults.refusal(fault).filter(|_| self.step(act).does.sends_init_data())
+        self.plan.acts[usize::from(act)].refusal(&self.scenario)
     }
 
     /// What a player does when an act fails. Where a refusal is awaited, nothing: there is nobody to be impatient.

@@ -70,6 +70,15 @@ pub struct ActSpec {
     pub fault: Option<Fault>,
 }
 
+impl ActSpec {
+    /// The statuses that it must be refused with, where its initData is such that it must be refused.
+    pub fn refusal<'a>(&self, scenario: &'a Scenario) -> Option<&'a [u16]> {
+        let journey = &scenario.journeys[self.journey];
+        let statuses = journey.faults.as_ref()?.refusal(self.fault?)?;
+        journey.steps[self.step].does.sends_init_data().then_some(statuses)
+    }
+}
+
 /// One player going through one journey once; its initData is signed for its own opening instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visit {

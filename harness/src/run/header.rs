@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Versions};
+use floodrig_reports::recording::{Cores, FORMAT, Header, How, InitDataFault, Observations, Versions};
 
 use super::ground::Ground;
 use super::telegram::Telegram;
 use super::{Order, bot};
+use crate::plan::Plan;
 use crate::record::interval_length;
-use crate::scenario::{Connections, Scenario};
+use crate::scenario::{Connections, Fault, Scenario};
 use crate::{exchange, vitals};
 
 /// The header as far as it is known before the system is up.
@@ -33,6 +34,7 @@ pub(super) fn of_run(order: &Order, ground: &Ground, telegram: &Telegram) -> Hea
         plan_digest: hex::encode(ground.plan.digest),
         acts: ground.plan.acts.iter().map(|act| act.name.clone()).collect(),
         planned,
+        must_refuse: must_refuse(scenario, &ground.plan),
         load_us: (0, 0),
         epoch_unix_us: ground.epoch_unix.as_micros() as u64,
         interval_us: interval_length(ground.load_length).as_micros() as u64,
@@ -55,6 +57,17 @@ pub(super) fn of_run(order: &Order, ground: &Ground, telegram: &Telegram) -> Hea
         shard: order.places.shard,
         parts: Vec::new(),
     }
+}
+
+/// The acts that succeed when they are refused.
+fn must_refuse(scenario: &Scenario, plan: &Plan) -> BTreeMap<String, InitDataFault> {
+    let fault = |fault| match fault {
+        Fault::Stale => InitDataFault::Stale,
+        Fault::Tampered => InitDataFault::Tampered,
+        Fault::Reused => InitDataFault::Reused,
+    };
+    let refused = plan.acts.iter().filter(|act| act.refusal(scenario).is_some());
+    refused.filter_map(|act| Some((act.name.clone(), fault(act.fault?)))).collect()
 }
 
 /// The cores as they are. A system that was not started here may be on the rig's own, and nothing is then known of

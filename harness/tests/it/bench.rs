@@ -1,41 +1,15 @@
 //! `floodrig bench` as a user meets it, against a server that counts for itself.
 
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::rig::{eventually, kill};
-
-/// A server of this test's own; its threads end with their connections.
-fn counting() -> (SocketAddr, Arc<AtomicU64>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("an address");
-    let received = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&received);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let count = Arc::clone(&count);
-            thread::spawn(move || answer(stream, &count));
-        }
-    });
-    (address, received)
-}
-
-/// The bench sends one request at a time, in one piece.
-fn answer(mut stream: TcpStream, received: &AtomicU64) {
-    while let Ok(1..) = stream.read(&mut [0; 4096]) {
-        received.fetch_add(1, Ordering::SeqCst);
-        if stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").is_err() {
-            return;
-        }
-    }
-}
+use crate::server::counting;
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));

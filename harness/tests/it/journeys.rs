@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::rig::Rig;
+use crate::rig::{Left, Rig};
+use crate::server::counting;
 
 #[test]
 fn a_system_that_checks_init_data_refuses_what_is_forged_and_those_acts_are_counted_apart() {
@@ -14,6 +15,25 @@ fn a_system_that_checks_init_data_refuses_what_is_forged_and_those_acts_are_coun
     for act in ["open.stale", "open.tampered", "guess.stale", "guess.tampered"] {
         assert!(planned(act) > 0 && acts[act]["ok"] == planned(act), "{act}: {acts}");
     }
+    assert_eq!(findings(&left), [""; 0]);
+}
+
+fn findings(left: &Left) -> Vec<String> {
+    let found = left.summary()["findings"].as_array().expect("findings").clone();
+    found.iter().map(|finding| finding["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn a_system_that_lets_forged_and_old_init_data_in_has_a_finding_of_each_and_how_often() {
+    let (address, _) = counting();
+    let faults = "init_data = \"authorization\"\ninit_data_faults = { stale = 0.4, tampered = 0.4 }";
+    let shows = ", shows = { chat = \"{chat.id}\", version = \"/version\" }";
+    let rig = Rig::small(&[("init_data = \"authorization\"", faults), (shows, "")]);
+    let left = rig.with(&["--target", &format!("http://{address}")]).run().ended(0).complete();
+    assert_eq!(findings(&left), ["forged_init_data", "replayed_init_data"]);
+    let forged = left.summary()["acts"]["open.tampered"]["planned"].as_u64().expect("a count");
+    let said = format!("{forged} of {forged} `open.tampered` were answered 2xx");
+    assert!(left.stdout.contains(&said), "{said} is missing in {}", left.stdout);
 }
 
 #[test]

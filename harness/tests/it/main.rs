@@ -15,6 +15,7 @@ mod listen_queue;
 mod outcome;
 mod postgres;
 mod rig;
+mod server;
 mod shards;
 mod stub;
 mod system;

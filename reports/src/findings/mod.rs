@@ -1,6 +1,7 @@
 //! What a person can act on, each with its evidence. Pure rules over a summary and its timeline.
 
 mod did_not_recover;
+mod init_data;
 mod lost_at_stop;
 mod pool_saturated;
 mod render_stampede;
@@ -16,12 +17,16 @@ use crate::{Summary, Timeline};
 pub enum FindingId {
     /// Left alone after the load, the system is not as it was before.
     DidNotRecover,
+    /// Forged initData, in which another user is named than the one its hash is of, was let in: the hash is not checked.
+    ForgedInitData,
     /// Accepted work was lost when the system was ordered to stop.
     LostAtStop,
     /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
     PoolSaturated,
     /// Memory and stalls rise with a burst of uploads or edits.
     RenderStampede,
+    /// Old initData, or one that was used before, was let in: its age is not checked.
+    ReplayedInitData,
     /// 429s feed themselves: refused calls are followed by more calls instead of by waiting.
     ThrottleStorm,
 }
@@ -42,9 +47,11 @@ impl FindingId {
     pub fn name(self) -> &'static str {
         match self {
             Self::DidNotRecover => "did_not_recover",
+            Self::ForgedInitData => "forged_init_data",
             Self::LostAtStop => "lost_at_stop",
             Self::PoolSaturated => "pool_saturated",
             Self::RenderStampede => "render_stampede",
+            Self::ReplayedInitData => "replayed_init_data",
             Self::ThrottleStorm => "throttle_storm",
         }
     }
@@ -54,11 +61,13 @@ impl FindingId {
 pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
     let load_from_s = summary.header.load_us.0 as f64 / 1e6;
     let rules = [
+        init_data::forged(summary),
         render_stampede::find(timeline, load_from_s),
         throttle_storm::find(summary, timeline),
         lost_at_stop::find(summary),
         did_not_recover::find(summary),
         pool_saturated::find(summary, timeline),
+        init_data::replayed(summary),
     ];
     rules.into_iter().flatten().collect()
 }
@@ -78,9 +87,11 @@ mod tests {
     fn a_findings_name_is_the_one_in_files() {
         for id in [
             FindingId::DidNotRecover,
+            FindingId::ForgedInitData,
             FindingId::LostAtStop,
             FindingId::PoolSaturated,
             FindingId::RenderStampede,
+            FindingId::ReplayedInitData,
             FindingId::ThrottleStorm,
         ] {
             assert_eq!(serde_json::to_value(id).unwrap(), id.name());

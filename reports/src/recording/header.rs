@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Network, Part, Shard};
+use super::{InitDataFault, Network, Part, Shard};
 use crate::Value;
 
 /// The first line of a recording.
@@ -30,6 +30,9 @@ pub struct Header {
     pub acts: Vec<String>,
     /// Planned acts by name.
     pub planned: BTreeMap<String, u64>,
+    /// The acts that the system must refuse, by name, and what is wrong with the initData that they carry.
+    #[serde(default)]
+    pub must_refuse: BTreeMap<String, InitDataFault>,
     /// Planned instants of the first and the last arrival.
     pub load_us: (u64, u64),
     /// The epoch on the wall clock.
