@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
 use std::time::Duration;
 
 use floodrig_reports::Budgets;
@@ -13,12 +12,10 @@ use floodrig_stub::Limits;
 use toml::de::{DeTable, DeValue};
 
 use super::complaint::{Complaint, did_you_mean, settle};
-use super::connections::Connections;
-use super::file::{CrowdTable, ExpectTable, File};
+use super::file::{ExpectTable, File};
 use super::spot::Spot;
-use super::template::{Place, Template};
 use super::{
-    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, arrive, event, journey, lists, service, step,
+    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, crowd, event, journey, lists, service, step,
     system, words,
 };
 
@@ -44,7 +41,7 @@ pub(super) fn scenario(
     let mut system = system::checked(file.system, &placeholders, &top("system"), &source.path, &mut complaints);
     service::beside(system.attach.as_ref(), &file.service, &top("service"), &mut complaints);
     let services = service::checked(file.service, &placeholders, &top("service"), &mut complaints);
-    let crowd = crowd(&file.crowd, &source.path, &top("crowd"), &mut complaints);
+    let crowd = crowd::checked(&file.crowd, &source.path, &top("crowd"), &mut complaints);
     let lists = lists::checked(file.words, &source.path, &top("words"), &mut complaints);
     let world = journey::World { scenario: &source.path, arrive: crowd.arrive.as_ref(), lists: &lists };
     let journeys = journey::checked(file.journey, &world, &top("journey"), &mut complaints);
@@ -116,59 +113,6 @@ pub(super) fn bounded(value: Duration, spot: &Spot<'_>, complaints: &mut Vec<Com
     if value > LONGEST_RUN {
         complaints.push(spot.complain("longer than a day", "a run lasts a day at most"));
     }
-}
-
-fn crowd(file: &CrowdTable, scenario: &Path, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Crowd {
-    for (key, count) in [("groups", file.groups), ("players_per_group", file.players_per_group)] {
-        if count == 0 {
-            complaints.push(spot.key(key).complain("nobody would come", "write at least 1"));
-        }
-    }
-    positive(file.connect_timeout, &spot.key("connect_timeout"), complaints);
-    positive(file.timeout, &spot.key("timeout"), complaints);
-    bounded(file.settle, &spot.key("settle"), complaints);
-    bounded(file.idle.unwrap_or_default(), &spot.key("idle"), complaints);
-    network(file, spot, complaints);
-    Crowd {
-        rtt: file.rtt.as_ref().map(|rtt| rtt.0.clone()),
-        reads_at: file.reads_at.as_ref().map(|rates| rates.0.clone()),
-        groups: file.groups,
-        players_per_group: file.players_per_group,
-        arrive: file.arrive.as_ref().map(|own| arrive::checked(own, scenario, &spot.key("arrive"), complaints)),
-        connections: file.connections,
-        connect_timeout: file.connect_timeout,
-        timeout: file.timeout,
-        settle: file.settle,
-        idle: file.idle,
-        start_param: start_param(&file.start_param, &spot.key("start_param"), complaints),
-    }
-}
-
-/// What lies between players and the system belongs to their own connections, and answers have to come through it.
-fn network(file: &CrowdTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let given = [("rtt", file.rtt.is_some()), ("reads_at", file.reads_at.is_some())];
-    for (key, _) in given.iter().filter(|(_, given)| *given && file.connections == Connections::Shared) {
-        let says = "connections that anybody uses are nobody's network";
-        complaints.push(spot.key(key).complain_of_key(says, "drop it, or say connections = \"player\""));
-    }
-    if file.rtt.as_ref().is_some_and(|rtt| *rtt.0.end() >= file.timeout) {
-        let help = "write a shorter one, or a longer `timeout`";
-        complaints.push(spot.key("rtt").complain("no answer could come back within `timeout`", help));
-    }
-}
-
-/// Telegram takes `A-Z a-z 0-9 _ -`, at most 512 (docs.telegram-mini-apps.com/platform/start-parameter).
-fn start_param(text: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Template {
-    let template = Template::parse(text, spot, Place::StartParam, complaints);
-    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
-    if template.texts().any(|text| !text.chars().all(fits)) {
-        let help = "Telegram allows letters, digits, `-` and `_` in it";
-        complaints.push(spot.complain("a link cannot carry this start_param", help));
-    }
-    if text.len() > 512 {
-        complaints.push(spot.complain("this start_param is too long", "Telegram allows 512 characters"));
-    }
-    template
 }
 
 /// Arrivals that no journey shares are nobody's.

@@ -1,5 +1,5 @@
-//! A scenario file as it is written: what serde reads and what the JSON schema describes. Shapes only; whether
-//! the values make sense is for `check`.
+//! A scenario file as it is written: what serde reads and what the JSON schema describes. Shapes only, those of its
+//! tables beside what checks them; whether the values make sense is for `check`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,17 +10,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::answer::{CaptureTable, CheckTable, WhenTable};
-use super::arrive::ArriveTable;
-use super::connections::Connections;
+use super::crowd::CrowdTable;
 use super::event::EventTable;
-use super::faults::FaultsTable;
-use super::heartbeat::Heartbeat;
+use super::journey::JourneyTable;
 use super::lists::WordsTable;
-use super::number_or_list::NumberOrList;
-use super::rates::Rates;
-use super::spread::Spread;
-use super::think::ThinkTable;
+use super::service::ServiceTable;
+use super::system::SystemTable;
 
 /// How a duration is written: numbers with their units, such as `1min 30s`; for editors, which cannot read it.
 pub(super) const DURATION: &str = r"^([0-9]+(\.[0-9]+)? *[a-zA-Z]+ *)+$";
@@ -73,297 +68,6 @@ pub(super) struct File {
     pub(super) _variants: Option<IgnoredAny>,
 }
 
-/// The system under test.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "System")]
-pub(super) struct SystemTable {
-    /// Where `build` and `command` run, from the scenario's folder; by default the nearest folder above that
-    /// has a `.git` or a manifest.
-    pub(super) dir: Option<String>,
-    /// A command and its arguments, run before the system starts.
-    pub(super) build: Option<Vec<String>>,
-    /// The command that starts the system, and its arguments.
-    pub(super) command: Option<Vec<String>>,
-    /// Where a system listens that runs already, such as `http://127.0.0.1:8080`, instead of a command: nothing is
-    /// started or stopped.
-    pub(super) url: Option<String>,
-    /// The process of the system at `url`, when it runs on this machine: then its memory, CPU and death are watched.
-    pub(super) pid: Option<u32>,
-    /// How many cores it gets, or which ones; the rig keeps off them.
-    #[serde(default = "one_core")]
-    pub(super) cores: NumberOrList,
-    /// As much memory as it may use, all its processes together, as on a small server: `"512MiB"`.
-    #[schemars(with = "Option<String>")]
-    pub(super) memory: Option<bytesize::ByteSize>,
-    /// How many cores' worth of CPU time it may use, such as 1.5.
-    pub(super) cpu: Option<f64>,
-    /// How many open files it may have; by default as many as the rig was started with.
-    pub(super) open_files: Option<u64>,
-    /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}`,
-    /// `{bot.token}` and `{service.NAME.port}` stand for what the rig chose.
-    #[serde(default)]
-    pub(super) env: BTreeMap<String, String>,
-    /// The port it listens on; by default a free one.
-    pub(super) port: Option<u16>,
-    /// It speaks HTTPS, and its certificate is trusted because of this.
-    pub(super) tls: Option<TlsTable>,
-    /// It speaks HTTP/2. With `tls` that is offered and the system chooses (ALPN); without, it is known to.
-    #[serde(default)]
-    pub(super) http2: bool,
-    /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
-    /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
-    pub(super) ready: Option<String>,
-    /// Whether the event loop of a Node or Python system tells of its own stalls.
-    #[serde(default)]
-    pub(super) heartbeat: Heartbeat,
-    /// How long it may take to become ready.
-    #[serde(default = "thirty_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) ready_within: Duration,
-    /// How long it may take to stop after SIGTERM.
-    #[serde(default = "ten_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) stop_within: Duration,
-}
-
-/// Something that runs beside the system, on the rig's cores, such as a database.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Service")]
-pub(super) struct ServiceTable {
-    /// Its name, which `{service.NAME.port}` names it by.
-    pub(super) name: String,
-    /// The command that starts it, and its arguments; it runs where the system does, for as long as it does.
-    pub(super) start: Vec<String>,
-    /// A command that asks it to stop, before SIGTERM does.
-    pub(super) stop: Option<Vec<String>>,
-    /// What says that it is ready; by default it is ready once it accepts a connection.
-    pub(super) ready: Option<ReadyTable>,
-    /// Its environment beyond `PORT` and a `TMPDIR` that is removed with it; placeholders as in the system's.
-    #[serde(default)]
-    pub(super) env: BTreeMap<String, String>,
-    /// The port it listens on; by default a free one.
-    pub(super) port: Option<u16>,
-    /// How long it may take to become ready.
-    #[serde(default = "thirty_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) ready_within: Duration,
-    /// How long it may take to stop after SIGTERM.
-    #[serde(default = "ten_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) stop_within: Duration,
-}
-
-/// What says that a service is ready.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "a sign of readiness")]
-#[schemars(rename = "Ready")]
-pub(super) enum ReadyTable {
-    /// A path that is answered 2xx.
-    Path(String),
-    /// A command that exits with 0, in the service's own environment.
-    Command(Vec<String>),
-}
-
-/// Whom to trust.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Tls")]
-pub(super) struct TlsTable {
-    /// A PEM file, from the scenario's own folder: the system's certificate, or that of who signed it.
-    pub(super) ca: String,
-    /// The name that a signed certificate bears; a self-signed one is trusted whatever it bears.
-    #[serde(default = "loopback")]
-    pub(super) name: String,
-}
-
-/// Groups and players.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Crowd")]
-pub(super) struct CrowdTable {
-    /// How many groups.
-    pub(super) groups: u32,
-    /// How many players in each.
-    pub(super) players_per_group: u32,
-    /// How players arrive for the journeys that have no `arrive` of their own: each arrival is for one of them, drawn
-    /// by their `weight`.
-    pub(super) arrive: Option<ArriveTable>,
-    /// Whose connections are.
-    #[serde(default)]
-    pub(super) connections: Connections,
-    /// How long it takes from a player to the system and back, such as `"40ms..300ms"`: drawn for each player. Their
-    /// requests leave later and answers arrive later by half of it; connecting takes one more, and TLS another.
-    pub(super) rtt: Option<Spread>,
-    /// How many bytes a player reads in a second, such as `"200KiB..2MiB"`: drawn for each player, evenly by its
-    /// logarithm. Slow readers fill the system's sockets and hold their connections.
-    pub(super) reads_at: Option<Rates>,
-    /// How long a handshake may take.
-    #[serde(default = "ten_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) connect_timeout: Duration,
-    /// How long an answer may take once connected, or the bot's once it could have the update.
-    #[serde(default = "thirty_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) timeout: Duration,
-    /// How long after the load deliveries are waited for.
-    #[serde(default = "thirty_seconds", with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) settle: Duration,
-    /// How long the system is then left alone before it is looked at again: its memory, its handles, and how one
-    /// player is served. 3 s where it is not said, and none with `--quick` or where `0s` is said.
-    #[serde(default, with = "humantime_serde")]
-    #[schemars(with = "String", extend("pattern" = DURATION))]
-    pub(super) idle: Option<Duration>,
-    /// The `start_param` of a player's direct link; empty: it has none.
-    #[serde(default = "chat_id")]
-    pub(super) start_param: String,
-}
-
-/// What players do from opening the app on.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Journey")]
-pub(super) struct JourneyTable {
-    /// Names it in messages.
-    pub(super) name: String,
-    /// How players arrive; without it, the journey shares the crowd's arrivals.
-    pub(super) arrive: Option<ArriveTable>,
-    /// Its weight among the journeys that share the crowd's arrivals: of two with 3 and 1, three in four arrivals are
-    /// for the first. 1 when it is not said.
-    pub(super) weight: Option<u32>,
-    /// Where the signed initData goes; without it, it is not sent.
-    pub(super) init_data: Option<PlaceTable>,
-    /// Shares of visits with stale, tampered or reused initData.
-    pub(super) init_data_faults: Option<FaultsTable>,
-    /// What players do when an act fails, for the steps that do not say it themselves.
-    pub(super) on_failure: Option<String>,
-    /// The acts, in order.
-    pub(super) steps: Vec<StepTable>,
-}
-
-/// Where the signed initData goes.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "a place for initData")]
-#[schemars(rename = "Place")]
-pub(super) enum PlaceTable {
-    /// `Authorization: tma <initData>`.
-    Authorization,
-    /// A header of this name.
-    Header(String),
-    /// A query parameter of this name.
-    Query(String),
-    /// A top-level field of the JSON body of this name.
-    Field(String),
-}
-
-/// One act: exactly one of `get`, `post`, `put`, `patch`, `delete`, `page`, `websocket`, `says` and `taps`, and what
-/// goes with it.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Step")]
-pub(super) struct StepTable {
-    /// Its name, unique in the scenario.
-    pub(super) act: String,
-    /// GET this path.
-    pub(super) get: Option<String>,
-    /// POST to this path.
-    pub(super) post: Option<String>,
-    /// PUT to this path.
-    pub(super) put: Option<String>,
-    /// PATCH this path.
-    pub(super) patch: Option<String>,
-    /// DELETE this path.
-    pub(super) delete: Option<String>,
-    /// Load the page of this path as a browser does: the document, and then its assets over up to six connections. The
-    /// act ends when all are in. No initData goes with it: an app has it only once it runs.
-    pub(super) page: Option<String>,
-    /// The paths of the page's assets; by default those of its own origin that the document names.
-    pub(super) assets: Option<Vec<String>>,
-    /// Say something over the visit's WebSocket of this path: it is opened by the first act that uses it, with initData
-    /// in its place, and kept until the visit ends. `json` or `text` is the message.
-    pub(super) websocket: Option<String>,
-    /// The message over the WebSocket that ends the act; others are passed over. Without it the act ends when its own
-    /// message has been sent.
-    pub(super) answer: Option<AnswerTable>,
-    /// Write this to the bot; a command is a text that begins with a slash, such as `/start`.
-    pub(super) says: Option<String>,
-    /// Tap the button of this label or callback data, on the last message with a keyboard that the bot sent.
-    pub(super) taps: Option<String>,
-    /// Where it is said or tapped; by default in the player's private chat with the bot.
-    #[serde(rename = "in")]
-    pub(super) place: Option<ChatWord>,
-    /// Headers by name.
-    #[serde(default)]
-    pub(super) headers: BTreeMap<String, String>,
-    /// A JSON body; its strings may hold placeholders such as `{word}`. Read from the table, for its spans.
-    #[serde(default)]
-    #[schemars(schema_with = "anything")]
-    pub(super) json: Option<IgnoredAny>,
-    /// Any other body, as it stands.
-    pub(super) text: Option<String>,
-    /// How many times it is done.
-    #[serde(default = "once")]
-    pub(super) repeat: u16,
-    /// How long the player thinks before each time: `"3s..9s"`, `"5s"`, or a distribution such as
-    /// `{ lognormal = { median = "4s", p90 = "12s" } }`.
-    pub(super) think: Option<ThinkTable>,
-    /// It is done only when an earlier act of the visit ended so, and skipped otherwise.
-    pub(super) when: Option<WhenTable>,
-    /// Values kept from the answer for later steps: a name, and a JSON pointer such as `/token`, or
-    /// `{ header = "etag" }`.
-    #[serde(default)]
-    pub(super) capture: BTreeMap<String, CaptureTable>,
-    /// What must hold of the answer's JSON for the act to succeed.
-    #[serde(default)]
-    pub(super) check: Vec<CheckTable>,
-    /// The status or statuses that count as success; by default any 2xx.
-    pub(super) expect_status: Option<NumberOrList>,
-    /// What the player does when it fails: `"retry 2 within 5s"`, `"leave"`, or `"retry 2 within 5s, then leave"`.
-    /// Tries are spread evenly over that time and are requests of the same act.
-    pub(super) on_failure: Option<String>,
-    /// What its effect shows in a chat.
-    pub(super) shows: Option<ShowsTable>,
-}
-
-/// The message that is waited for: any, one that contains a text, or one with a value at a JSON pointer.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Answer")]
-pub(super) struct AnswerTable {
-    /// A text that occurs in it.
-    pub(super) contains: Option<String>,
-    /// Where in it, as JSON, `equals` stands: such as `/type`.
-    pub(super) pointer: Option<String>,
-    /// The value that stands there.
-    pub(super) equals: Option<String>,
-}
-
-/// A chat of a player.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", expecting = "`private` or `group`")]
-#[schemars(rename = "Chat")]
-pub(super) enum ChatWord {
-    /// Their own with the bot.
-    Private,
-    /// Their group.
-    Group,
-}
-
-/// What an act's effect shows in a chat: a marker, a version, or, with neither, any accepted call.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-#[schemars(rename = "Shows")]
-pub(super) struct ShowsTable {
-    /// The chat, such as `{chat.id}`.
-    pub(super) chat: String,
-    /// This text occurs in the message or caption.
-    pub(super) marker: Option<String>,
-    /// A JSON pointer to a number of the answer; a caption with `v<n>`, n at least that number, shows it.
-    pub(super) version: Option<String>,
-}
-
 /// How a run is expected to end.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -384,26 +88,10 @@ pub(super) fn anything(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 
-fn one_core() -> NumberOrList {
-    NumberOrList::Number(1)
-}
-
-fn loopback() -> String {
-    "127.0.0.1".to_owned()
-}
-
-fn once() -> u16 {
-    1
-}
-
-fn chat_id() -> String {
-    "{chat.id}".to_owned()
-}
-
-fn ten_seconds() -> Duration {
+pub(super) fn ten_seconds() -> Duration {
     Duration::from_secs(10)
 }
 
-fn thirty_seconds() -> Duration {
+pub(super) fn thirty_seconds() -> Duration {
     Duration::from_secs(30)
 }

@@ -4,13 +4,83 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::act::{Does, Step, StepTable};
+use super::arrive::{Arrivals, Arrive, ArriveTable};
 use super::check::{LONGEST_RUN, bad_name};
 use super::complaint::Complaint;
-use super::file::{JourneyTable, PlaceTable};
+use super::faults::{Faults, FaultsTable};
 use super::lists::Lists;
 use super::spot::Spot;
 use super::template::Captures;
-use super::{Arrivals, Arrive, Does, Journey, Place, Step, answer, arrive, faults, impatience, step, to_bot};
+use super::{answer, arrive, faults, impatience, step, to_bot};
+
+/// What some of the crowd do.
+#[derive(Debug, Clone)]
+pub struct Journey {
+    /// Names it in messages.
+    pub name: String,
+    /// Whose arrivals its visits are.
+    pub arrive: Arrivals,
+    /// Where the signed initData goes; nothing: it is not sent.
+    pub init_data: Option<Place>,
+    /// Visits with faulty initData.
+    pub faults: Option<Faults>,
+    /// The acts, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Where the signed initData goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `Authorization: tma <initData>`.
+    Authorization,
+    /// A header of this name.
+    Header(String),
+    /// A query parameter of this name.
+    Query(String),
+    /// A top-level field of the JSON body of this name.
+    Field(String),
+}
+
+/// What players do from opening the app on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Journey")]
+pub(super) struct JourneyTable {
+    /// Names it in messages.
+    pub(super) name: String,
+    /// How players arrive; without it, the journey shares the crowd's arrivals.
+    pub(super) arrive: Option<ArriveTable>,
+    /// Its weight among the journeys that share the crowd's arrivals: of two with 3 and 1, three in four arrivals are
+    /// for the first. 1 when it is not said.
+    pub(super) weight: Option<u32>,
+    /// Where the signed initData goes; without it, it is not sent.
+    pub(super) init_data: Option<PlaceTable>,
+    /// Shares of visits with stale, tampered or reused initData.
+    pub(super) init_data_faults: Option<FaultsTable>,
+    /// What players do when an act fails, for the steps that do not say it themselves.
+    pub(super) on_failure: Option<String>,
+    /// The acts, in order.
+    pub(super) steps: Vec<StepTable>,
+}
+
+/// Where the signed initData goes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "a place for initData")]
+#[schemars(rename = "Place")]
+pub(super) enum PlaceTable {
+    /// `Authorization: tma <initData>`.
+    Authorization,
+    /// A header of this name.
+    Header(String),
+    /// A query parameter of this name.
+    Query(String),
+    /// A top-level field of the JSON body of this name.
+    Field(String),
+}
 
 /// What all journeys have in common.
 pub(super) struct World<'a> {

@@ -6,23 +6,23 @@
 //! Every complaint carries the bytes at fault; drawing it with its line and a caret is the command line's.
 //! Complaints of one stage are reported together; a later stage runs only when the one before found nothing.
 
-use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 use floodrig_reports::{Budgets, FindingId, VerdictKind};
 use floodrig_stub::Limits;
 
-use crate::exchange::Speech;
-
+mod act;
 mod answer;
 mod arrive;
+mod attach;
 mod beside;
 mod body;
 mod check;
 mod complaint;
 mod connections;
+mod crowd;
 mod event;
 mod faults;
 mod file;
@@ -34,6 +34,7 @@ mod merge;
 mod network;
 mod number_or_list;
 mod page;
+mod program;
 mod quick;
 mod rates;
 mod replay;
@@ -56,20 +57,28 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+pub use act::{Body, Does, Request, Shows, Sign, Step};
 pub use answer::{Check, Ended, InAnswer, Must, When};
 pub use arrive::{Arrivals, Arrive};
+pub use attach::Attach;
 pub use complaint::Complaint;
 pub use connections::Connections;
+pub use crowd::Crowd;
 pub use event::{Deed, Event};
 pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
 pub use impatience::{OnFailure, Retry};
+pub use journey::{Journey, Place};
 pub use page::{Assets, Page};
+pub use program::Ready;
 pub use schema::schema;
+pub use service::Service;
 pub use socket::{Conversation, Sought};
 pub use source::{Source, Unreadable};
+pub use system::{Cores, System};
 pub use template::{Draw, Piece, Pool, Slot, Template};
 pub use think::Think;
+pub use to_bot::{Gesture, ToBot, Where};
 pub use world::world;
 
 /// Reads a scenario from its text, with one of its variants merged in.
@@ -163,263 +172,4 @@ pub struct Expect {
     pub verdict: VerdictKind,
     /// Findings that the report must open with.
     pub findings: Vec<FindingId>,
-}
-
-/// The system under test.
-#[derive(Debug, Clone)]
-pub struct System {
-    /// Where `build` and `command` run.
-    pub dir: PathBuf,
-    /// Run before the system starts.
-    pub build: Option<Vec<String>>,
-    /// The system itself; empty where the rig attaches to one.
-    pub command: Vec<String>,
-    /// The system that runs already, in place of a command.
-    pub attach: Option<Attach>,
-    /// Which cores it gets.
-    pub cores: Cores,
-    /// As many bytes of memory as its whole tree may use.
-    pub memory: Option<u64>,
-    /// How many cores' worth of CPU time it may use.
-    pub cpu: Option<f64>,
-    /// How many open files it may have.
-    pub open_files: Option<u64>,
-    /// Its environment beyond the rig's own: names and templated values.
-    pub env: BTreeMap<String, Template>,
-    /// The port it listens on; nothing: a free one.
-    pub port: Option<u16>,
-    /// How it is spoken to.
-    pub speech: Speech,
-    /// When it counts as ready.
-    pub ready: Ready,
-    /// Whether its own loop tells of its stalls.
-    pub heartbeat: Heartbeat,
-    /// How long it may take to become ready.
-    pub ready_within: Duration,
-    /// How long it may take to stop after SIGTERM.
-    pub stop_within: Duration,
-}
-
-/// Something that runs beside the system, such as a database.
-#[derive(Debug, Clone)]
-pub struct Service {
-    /// Its name.
-    pub name: String,
-    /// The command that starts it.
-    pub start: Vec<String>,
-    /// A command that asks it to stop.
-    pub stop: Option<Vec<String>>,
-    /// When it counts as ready.
-    pub ready: Ready,
-    /// Its environment beyond the rig's own.
-    pub env: BTreeMap<String, Template>,
-    /// The port it listens on; nothing: a free one.
-    pub port: Option<u16>,
-    /// How long it may take to become ready.
-    pub ready_within: Duration,
-    /// How long it may take to stop after SIGTERM.
-    pub stop_within: Duration,
-}
-
-/// A system that runs already and that the rig neither starts nor stops.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attach {
-    /// Where it listens; checked to be a URL of a host alone.
-    pub url: String,
-    /// Its process, when that is known.
-    pub pid: Option<u32>,
-}
-
-/// Which cores the system gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cores {
-    /// That many, the last ones of the machine.
-    Count(u32),
-    /// Exactly these.
-    List(Vec<u32>),
-}
-
-/// When a system or a service counts as ready.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ready {
-    /// It accepts a connection.
-    Accepts,
-    /// A GET of this path is answered 2xx.
-    Path(String),
-    /// This command, in the same environment, exits with 0.
-    Command(Vec<String>),
-    /// The bot asks for its updates, by `getUpdates` or `setWebhook`. It need not listen anywhere.
-    Bot,
-}
-
-/// Groups and players, and what their network is like.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Crowd {
-    /// How many groups.
-    pub groups: u32,
-    /// How many players in each.
-    pub players_per_group: u32,
-    /// How players arrive for the journeys that share their arrivals.
-    pub arrive: Option<Arrive>,
-    /// Whose connections are.
-    pub connections: Connections,
-    /// How long it takes from a player to the system and back; nothing: no time.
-    pub rtt: Option<RangeInclusive<Duration>>,
-    /// How many bytes a player reads in a second; nothing: as many as come.
-    pub reads_at: Option<RangeInclusive<u64>>,
-    /// How long a handshake may take.
-    pub connect_timeout: Duration,
-    /// How long an answer may take once connected, or the bot's once it could have the update.
-    pub timeout: Duration,
-    /// How long after the load deliveries are waited for.
-    pub settle: Duration,
-    /// How long the system is then left alone before it is looked at again; nothing: it is not said.
-    pub idle: Option<Duration>,
-    /// The `start_param` of a player's direct link; empty: the link has none.
-    pub start_param: Template,
-}
-
-/// What some of the crowd do.
-#[derive(Debug, Clone)]
-pub struct Journey {
-    /// Names it in messages.
-    pub name: String,
-    /// Whose arrivals its visits are.
-    pub arrive: Arrivals,
-    /// Where the signed initData goes; nothing: it is not sent.
-    pub init_data: Option<Place>,
-    /// Visits with faulty initData.
-    pub faults: Option<Faults>,
-    /// The acts, in order.
-    pub steps: Vec<Step>,
-}
-
-/// Where the signed initData goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// `Authorization: tma <initData>`.
-    Authorization,
-    /// A header of this name.
-    Header(String),
-    /// A query parameter of this name.
-    Query(String),
-    /// A top-level field of the JSON body of this name.
-    Field(String),
-}
-
-/// One act of a journey.
-#[derive(Debug, Clone)]
-pub struct Step {
-    /// Its name, unique in the scenario.
-    pub act: String,
-    /// What the player does.
-    pub does: Does,
-    /// How many times it is done.
-    pub repeat: u16,
-    /// How long the player thinks before each time.
-    pub think: Think,
-    /// It is done only when this holds.
-    pub when: Option<When>,
-    /// Values kept from the answer: a name for later templates, and where they stand.
-    pub capture: BTreeMap<String, InAnswer>,
-    /// What must hold of the answer.
-    pub check: Vec<Check>,
-    /// The statuses that count as success; empty: any 2xx.
-    pub expect_status: Vec<u16>,
-    /// What the player does when it fails.
-    pub on_failure: OnFailure,
-    /// What its effect shows in a chat.
-    pub shows: Option<Shows>,
-}
-
-/// What a player does in an act.
-#[derive(Debug, Clone)]
-pub enum Does {
-    /// Sends one request and waits for its answer.
-    Request(Request),
-    /// Loads a page with everything that belongs to it, as a browser does.
-    Page(Page),
-    /// Says something over a WebSocket.
-    Converse(Conversation),
-    /// Does something in a chat and waits for the bot's call that answers it.
-    Bot(ToBot),
-}
-
-impl Does {
-    /// Whether the visit's initData goes with it: a page is loaded before its app has any.
-    pub fn sends_init_data(&self) -> bool {
-        match self {
-            Self::Request(_) | Self::Converse(_) => true,
-            Self::Page(_) | Self::Bot(_) => false,
-        }
-    }
-}
-
-/// What a user does towards the bot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToBot {
-    /// In which chat.
-    pub chat: Where,
-    /// What.
-    pub gesture: Gesture,
-}
-
-/// In which chat a user does something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Where {
-    /// Their own with the bot.
-    Private,
-    /// Their group.
-    Group,
-}
-
-/// What a user does in a chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Gesture {
-    /// Writes this; a command is a text that begins with a slash.
-    Says(Template),
-    /// Taps the button of this label or callback data, on the bot's last message with a keyboard.
-    Taps(Template),
-}
-
-/// What is sent.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// GET, POST, PUT, PATCH or DELETE.
-    pub method: String,
-    /// Path and query.
-    pub path: Template,
-    /// Headers.
-    pub headers: Vec<(String, Template)>,
-    /// The body and its content type.
-    pub body: Option<Body>,
-}
-
-/// A request's body.
-#[derive(Debug, Clone)]
-pub enum Body {
-    /// JSON; the template's text is JSON with placeholders inside its strings.
-    Json(Template),
-    /// Anything else, as it stands.
-    Text(Template),
-}
-
-/// What an act's effect shows.
-#[derive(Debug, Clone)]
-pub struct Shows {
-    /// The chat it becomes visible in.
-    pub chat: Template,
-    /// How it is recognised.
-    pub sign: Sign,
-}
-
-/// How an effect is recognised in a chat.
-#[derive(Debug, Clone)]
-pub enum Sign {
-    /// The first accepted call begun after the act ended.
-    Any,
-    /// This text occurs in the message or caption.
-    Marker(Template),
-    /// A number at this JSON pointer of the answer; a message or caption with `v<n>`, n at least it, shows it.
-    Version(String),
 }

@@ -1,7 +1,7 @@
 //! A page load: `page = "/index.html"`, checked.
 
+use super::act::StepTable;
 use super::complaint::Complaint;
-use super::file::StepTable;
 use super::spot::Spot;
 use super::step::{headers, path_template};
 use super::template::{Captures, Template};

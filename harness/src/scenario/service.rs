@@ -1,13 +1,79 @@
 //! `[[service]]`, checked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::attach::Attach;
 use super::check::{bad_name, bounded, positive};
 use super::complaint::Complaint;
-use super::file::{ReadyTable, ServiceTable};
+use super::file::{DURATION, ten_seconds, thirty_seconds};
+use super::program::{Ready, command, environment, port};
 use super::spot::Spot;
-use super::system::{command, environment};
-use super::{Attach, Ready, Service, step};
+use super::step;
+use super::template::Template;
+
+/// Something that runs beside the system, such as a database.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// Its name.
+    pub name: String,
+    /// The command that starts it.
+    pub start: Vec<String>,
+    /// A command that asks it to stop.
+    pub stop: Option<Vec<String>>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// Its environment beyond the rig's own.
+    pub env: BTreeMap<String, Template>,
+    /// The port it listens on; nothing: a free one.
+    pub port: Option<u16>,
+    /// How long it may take to become ready.
+    pub ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    pub stop_within: Duration,
+}
+
+/// Something that runs beside the system, on the rig's cores, such as a database.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Service")]
+pub(super) struct ServiceTable {
+    /// Its name, which `{service.NAME.port}` names it by.
+    pub(super) name: String,
+    /// The command that starts it, and its arguments; it runs where the system does, for as long as it does.
+    pub(super) start: Vec<String>,
+    /// A command that asks it to stop, before SIGTERM does.
+    pub(super) stop: Option<Vec<String>>,
+    /// What says that it is ready; by default it is ready once it accepts a connection.
+    pub(super) ready: Option<ReadyTable>,
+    /// Its environment beyond `PORT` and a `TMPDIR` that is removed with it; placeholders as in the system's.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// The port it listens on; by default a free one.
+    pub(super) port: Option<u16>,
+    /// How long it may take to become ready.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    #[serde(default = "ten_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) stop_within: Duration,
+}
+
+/// What says that a service is ready.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "a sign of readiness")]
+#[schemars(rename = "Ready")]
+pub(super) enum ReadyTable {
+    /// A path that is answered 2xx.
+    Path(String),
+    /// A command that exits with 0, in the service's own environment.
+    Command(Vec<String>),
+}
 
 /// The placeholders of all services, as they stand between the braces.
 pub(super) fn placeholders(files: &[ServiceTable]) -> Vec<String> {
@@ -53,9 +119,7 @@ fn service(file: ServiceTable, placeholders: &[String], spot: &Spot<'_>, complai
     if let Some(stop) = &file.stop {
         command(stop, &spot.key("stop"), complaints);
     }
-    if file.port == Some(0) {
-        complaints.push(spot.key("port").complain("no one listens on port 0", "leave `port` out for a free one"));
-    }
+    port(file.port, &spot.key("port"), complaints);
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
     Service {

@@ -1,8 +1,10 @@
 //! A message over a WebSocket: `websocket = "/live"`, checked.
 
-use super::Body;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::act::{Body, StepTable};
 use super::complaint::Complaint;
-use super::file::{AnswerTable, StepTable};
 use super::spot::Spot;
 use super::step::{headers, is_pointer, path_template, request_body};
 use super::template::{Captures, Place, Template};
@@ -34,6 +36,19 @@ pub enum Sought {
         /// What, as a person would write it.
         value: Template,
     },
+}
+
+/// The message that is waited for: any, one that contains a text, or one with a value at a JSON pointer.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Answer")]
+pub(super) struct AnswerTable {
+    /// A text that occurs in it.
+    pub(super) contains: Option<String>,
+    /// Where in it, as JSON, `equals` stands: such as `/type`.
+    pub(super) pointer: Option<String>,
+    /// The value that stands there.
+    pub(super) equals: Option<String>,
 }
 
 /// Checks a step that uses the WebSocket of this path.

@@ -4,13 +4,31 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::complaint::Complaint;
-use super::file::TlsTable;
 use super::spot::Spot;
 use crate::exchange::{Speech, TlsError};
 
 /// The certificates of all authorities that browsers trust are a quarter of that.
 const LONGEST_FILE: u64 = 1 << 20;
+
+/// Whom to trust.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "Tls")]
+pub(super) struct TlsTable {
+    /// A PEM file, from the scenario's own folder: the system's certificate, or that of who signed it.
+    pub(super) ca: String,
+    /// The name that a signed certificate bears; a self-signed one is trusted whatever it bears.
+    #[serde(default = "loopback")]
+    pub(super) name: String,
+}
+
+fn loopback() -> String {
+    "127.0.0.1".to_owned()
+}
 
 /// Reads the certificates from a file that is looked for from this folder.
 pub(super) fn checked(

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::act::{Body, Does, Request, Shows, ShowsTable, Sign, Step, StepTable};
 use super::answer;
 use super::body;
 use super::complaint::Complaint;
-use super::file::{ShowsTable, StepTable};
 use super::impatience;
 use super::number_or_list::NumberOrList;
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
 use super::think;
-use super::{Body, Does, OnFailure, Place, Request, Shows, Sign, Step, page, socket, to_bot};
+use super::{OnFailure, Place, page, socket, to_bot};
 
 /// Checks a step, and adds what it captures; `by_default` is what players do when it fails and it does not say.
 pub(super) fn checked(

@@ -2,17 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::path::{self, Path, PathBuf};
+use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use toml::de::DeValue;
 
+use super::attach::{self, Attach};
 use super::check::{bounded, positive};
 use super::complaint::Complaint;
-use super::file::SystemTable;
+use super::file::{DURATION, ten_seconds, thirty_seconds};
+use super::heartbeat::Heartbeat;
 use super::number_or_list::NumberOrList;
+use super::program::{Ready, command, environment, port};
+use super::speech::{self, TlsTable};
 use super::spot::Spot;
-use super::template::{Place, Template};
-use super::{Attach, Cores, Ready, System, speech, step, words};
-use crate::url::Url;
+use super::template::Template;
+use super::{step, words};
+use crate::exchange::Speech;
 
 /// Less than a shell needs to start another program.
 const LEAST_MEMORY: u64 = 4 << 20;
@@ -41,6 +48,108 @@ const MANIFESTS: [&str; 12] = [
 /// The word for a system that is ready once it asks for updates; a path begins with a slash.
 const BOT: &str = "bot";
 
+/// The system under test.
+#[derive(Debug, Clone)]
+pub struct System {
+    /// Where `build` and `command` run.
+    pub dir: PathBuf,
+    /// Run before the system starts.
+    pub build: Option<Vec<String>>,
+    /// The system itself; empty where the rig attaches to one.
+    pub command: Vec<String>,
+    /// The system that runs already, in place of a command.
+    pub attach: Option<Attach>,
+    /// Which cores it gets.
+    pub cores: Cores,
+    /// As many bytes of memory as its whole tree may use.
+    pub memory: Option<u64>,
+    /// How many cores' worth of CPU time it may use.
+    pub cpu: Option<f64>,
+    /// How many open files it may have.
+    pub open_files: Option<u64>,
+    /// Its environment beyond the rig's own: names and templated values.
+    pub env: BTreeMap<String, Template>,
+    /// The port it listens on; nothing: a free one.
+    pub port: Option<u16>,
+    /// How it is spoken to.
+    pub speech: Speech,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// Whether its own loop tells of its stalls.
+    pub heartbeat: Heartbeat,
+    /// How long it may take to become ready.
+    pub ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    pub stop_within: Duration,
+}
+
+/// Which cores the system gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cores {
+    /// That many, the last ones of the machine.
+    Count(u32),
+    /// Exactly these.
+    List(Vec<u32>),
+}
+
+/// The system under test.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+#[schemars(rename = "System")]
+pub(super) struct SystemTable {
+    /// Where `build` and `command` run, from the scenario's folder; by default the nearest folder above that
+    /// has a `.git` or a manifest.
+    pub(super) dir: Option<String>,
+    /// A command and its arguments, run before the system starts.
+    pub(super) build: Option<Vec<String>>,
+    /// The command that starts the system, and its arguments.
+    pub(super) command: Option<Vec<String>>,
+    /// Where a system listens that runs already, such as `http://127.0.0.1:8080`, instead of a command: nothing is
+    /// started or stopped.
+    pub(super) url: Option<String>,
+    /// The process of the system at `url`, when it runs on this machine: then its memory, CPU and death are watched.
+    pub(super) pid: Option<u32>,
+    /// How many cores it gets, or which ones; the rig keeps off them.
+    #[serde(default = "one_core")]
+    pub(super) cores: NumberOrList,
+    /// As much memory as it may use, all its processes together, as on a small server: `"512MiB"`.
+    #[schemars(with = "Option<String>")]
+    pub(super) memory: Option<bytesize::ByteSize>,
+    /// How many cores' worth of CPU time it may use, such as 1.5.
+    pub(super) cpu: Option<f64>,
+    /// How many open files it may have; by default as many as the rig was started with.
+    pub(super) open_files: Option<u64>,
+    /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}`,
+    /// `{bot.token}` and `{service.NAME.port}` stand for what the rig chose.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// The port it listens on; by default a free one.
+    pub(super) port: Option<u16>,
+    /// It speaks HTTPS, and its certificate is trusted because of this.
+    pub(super) tls: Option<TlsTable>,
+    /// It speaks HTTP/2. With `tls` that is offered and the system chooses (ALPN); without, it is known to.
+    #[serde(default)]
+    pub(super) http2: bool,
+    /// A path that is answered 2xx once it is ready, or `bot`: once it asks Telegram for updates. By default it is
+    /// ready once it accepts a connection; a scenario that only says and taps waits for the bot.
+    pub(super) ready: Option<String>,
+    /// Whether the event loop of a Node or Python system tells of its own stalls.
+    #[serde(default)]
+    pub(super) heartbeat: Heartbeat,
+    /// How long it may take to become ready.
+    #[serde(default = "thirty_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) ready_within: Duration,
+    /// How long it may take to stop after SIGTERM.
+    #[serde(default = "ten_seconds", with = "humantime_serde")]
+    #[schemars(with = "String", extend("pattern" = DURATION))]
+    pub(super) stop_within: Duration,
+}
+
+fn one_core() -> NumberOrList {
+    NumberOrList::Number(1)
+}
+
 /// Checks the `[system]` of the scenario at this path.
 pub(super) fn checked(
     file: SystemTable,
@@ -49,16 +158,14 @@ pub(super) fn checked(
     scenario: &Path,
     complaints: &mut Vec<Complaint>,
 ) -> System {
-    let attach = attach(&file, spot, complaints);
+    let attach = attach::checked(&file, spot, complaints);
     if let Some(words) = &file.command {
         command(words, &spot.key("command"), complaints);
     }
     if let Some(build) = &file.build {
         command(build, &spot.key("build"), complaints);
     }
-    if file.port == Some(0) {
-        complaints.push(spot.key("port").complain("no one listens on port 0", "leave `port` out for a free one"));
-    }
+    port(file.port, &spot.key("port"), complaints);
     if let Some(path) = file.ready.as_deref().filter(|ready| *ready != BOT) {
         step::path_stands(path, &spot.key("ready"), complaints);
     }
@@ -85,66 +192,8 @@ pub(super) fn checked(
     }
 }
 
-/// A system is started or found running, and what is only of use for the one contradicts the other.
-fn attach(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Option<Attach> {
-    let Some(url) = &file.url else {
-        if file.command.is_none() {
-            let help = "add `command`, such as [\"npm\", \"start\"], or `url` for a system that runs already";
-            complaints.push(spot.complain("there is no system", help));
-        }
-        if file.pid.is_some() {
-            let help = "add `url`; the rig knows the processes of a system that it starts itself";
-            complaints.push(spot.key("pid").complain_of_key("a process to attach to, and no address", help));
-        }
-        return None;
-    };
-    for (key, at) in spot.entries().iter().filter(|(key, _)| ["command", "build", "env", "port", "dir"].contains(key)) {
-        let says = format!("both `{key}` and `url`: a system that runs already is not started");
-        complaints.push(at.complain_of_key(
-            says,
-            format!("keep one of them; without `url` the rig starts the system, and `{key}` counts"),
-        ));
-    }
-    for (key, at) in spot.entries().iter().filter(|(key, _)| ["memory", "cpu", "open_files"].contains(key)) {
-        let says = format!("both `{key}` and `url`: a system that runs already cannot be held to a limit");
-        complaints.push(at.complain_of_key(says, "leave the limit out, and set it where the system is started"));
-    }
-    let at = spot.key("url");
-    match Url::parse(url) {
-        Err(says) => complaints.push(at.complain(says, "write it as in \"http://127.0.0.1:8080\"")),
-        Ok(url) if url.path != "/" => {
-            complaints.push(at.complain("a system is a host and a port", "leave the path out: each step has its own"));
-        }
-        Ok(url) if url.is_secure != file.tls.is_some() => {
-            let help = "write https in `url` and whom to trust in `tls`, or neither";
-            complaints.push(at.complain("`url` and `tls` do not agree on how the system is spoken to", help));
-        }
-        Ok(_) => {}
-    }
-    if file.pid == Some(0) {
-        complaints.push(spot.key("pid").complain("there is no process 0", "`pgrep -f` finds the system's"));
-    }
-    Some(Attach { url: url.clone(), pid: file.pid })
-}
-
 fn ready(word: String) -> Ready {
     if word == BOT { Ready::Bot } else { Ready::Path(word) }
-}
-
-pub(super) fn command(words: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    if words.first().is_none_or(|program| program.trim().is_empty()) {
-        let help = "name a program and its arguments, such as [\"npm\", \"start\"]";
-        complaints.push(spot.complain("there is nothing to run", help));
-    }
-    for (index, word) in words.iter().enumerate() {
-        if word.contains('\0') {
-            complaints.push(spot.item(index).complain("a zero byte", "no command line can hold one"));
-        }
-        if ["{system.port}", "{stub.url}", "{bot.token}", "{service."].iter().any(|slot| word.contains(slot)) {
-            let help = "put it in `env`, where placeholders are filled, or read the variable PORT";
-            complaints.push(spot.item(index).complain("a command has no placeholders", help));
-        }
-    }
 }
 
 fn limits(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
@@ -182,26 +231,6 @@ fn cores(file: NumberOrList, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -
             Cores::List(list)
         }
     }
-}
-
-pub(super) fn environment(
-    file: &BTreeMap<String, String>,
-    placeholders: &[String],
-    spot: &Spot<'_>,
-    complaints: &mut Vec<Complaint>,
-) -> BTreeMap<String, Template> {
-    let mut environment = BTreeMap::new();
-    for (name, value) in file {
-        let at = spot.key(name);
-        if name.is_empty() || name.contains(['=', '\0']) {
-            complaints.push(at.complain_of_key("this cannot name a variable", "use letters, digits and `_`"));
-        }
-        if value.contains('\0') {
-            complaints.push(at.complain("a zero byte", "no environment can hold one"));
-        }
-        environment.insert(name.clone(), Template::parse(value, &at, Place::Environment(placeholders), complaints));
-    }
-    environment
 }
 
 /// The named folder, from the scenario's own; else the nearest above the scenario that looks like a project's

@@ -1,13 +1,14 @@
 //! The scenario room as a whole: what parses, and into what.
 
 mod journeys;
+mod steps;
+mod system;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
-use crate::exchange::versed::Identity;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
@@ -79,13 +80,6 @@ fn text(text: &str) -> Piece {
     Piece::Text(text.to_owned())
 }
 
-fn json(body: &str) -> Vec<Piece> {
-    match request(&step(&format!("{{ act = 'a', post = '/', json = {body} }}"))).body.clone() {
-        Some(Body::Json(template)) => template.pieces,
-        other => panic!("not JSON: {other:?}"),
-    }
-}
-
 #[test]
 fn a_variant_is_merged_key_by_key_and_says_how_it_should_end() {
     let before = shipped("rollover.toml", Some("before"));
@@ -141,158 +135,6 @@ fn the_solo_scenario_has_no_start_param() {
 }
 
 #[test]
-fn a_system_runs_where_the_nearest_manifest_above_its_scenario_is() {
-    let root = folder().canonicalize().unwrap().parent().unwrap().to_owned();
-    assert_eq!(shipped("rollover.toml", None).system.dir, root);
-    let crate_of_its_own = at("systems/wordle/any.toml");
-    let source = Source::read(&at("solo.toml")).unwrap();
-    let scenario = parse(&crate_of_its_own, &source.text, None).unwrap();
-    assert_eq!(scenario.system.dir, root.join("scenarios/systems/wordle"));
-}
-
-#[test]
-fn a_systems_folder_is_looked_for_from_the_scenarios_own() {
-    let text = Source::read(&at("solo.toml")).unwrap().text.replace("[system]", "[system]\ndir = \"systems/wordle\"");
-    let scenario = parse(&at("any.toml"), &text, None).unwrap();
-    assert_eq!(scenario.system.dir, folder().canonicalize().unwrap().join("systems/wordle"));
-}
-
-#[test]
-fn cores_are_a_number_or_a_list() {
-    let text = Source::read(&at("solo.toml")).unwrap().text;
-    let cores = |written: &str| {
-        let text = text.replace("cores   = 1", &format!("cores = {written}"));
-        parse(&at("solo.toml"), &text, None).unwrap().system.cores
-    };
-    assert_eq!(cores("2"), Cores::Count(2));
-    assert_eq!(cores("[3, 1]"), Cores::List(vec![3, 1]));
-}
-
-#[test]
-fn a_json_body_is_compact_and_keeps_its_order_and_types() {
-    assert_eq!(
-        json("{ z = 1, a = [true, 2.5, 0x10, 1.0], s = \"q\\\"\\n\", d = 2026-01-31 }"),
-        [text(r#"{"z":1,"a":[true,2.5,16,1.0],"s":"q\"\n","d":"2026-01-31"}"#)]
-    );
-}
-
-#[test]
-fn a_placeholder_in_a_json_body_stays_inside_its_string() {
-    let slot = Piece::Slot(Slot::PlayerId);
-    assert_eq!(json("{ id = '{player.id}' }"), [text(r#"{"id":""#), slot.clone(), text(r#""}"#)]);
-    assert_eq!(json("{ '{player.id}' = 1 }"), [text(r#"{""#), slot, text(r#"":1}"#)]);
-}
-
-#[test]
-fn double_braces_are_the_braces_themselves() {
-    let step = step("{ act = 'a', get = '/{{{nth}}}?{{}}' }");
-    assert_eq!(request(&step).path.pieces, [text("/{"), Piece::Slot(Slot::Nth), text("}?{}")]);
-}
-
-#[test]
-fn a_captured_value_serves_later_steps_and_the_same_steps_effect() {
-    let get = "act = 'a', get = '/', capture = { id = '/id' }";
-    let captured = Piece::Slot(Slot::Captured("id".to_owned()));
-    let scenario =
-        with_steps(&format!("{{ {get}, shows.chat = '{{id}}' }}, {{ act = 'b', get = '/{{id}}' }}")).unwrap();
-    let steps = &scenario.journeys[0].steps;
-    assert_eq!(steps[0].shows.as_ref().unwrap().chat.pieces, std::slice::from_ref(&captured));
-    assert_eq!(request(&steps[1]).path.pieces, [text("/"), captured]);
-    let complaints = with_steps("{ act = 'a', get = '/{id}', capture = { id = '/id' } }").unwrap_err();
-    assert_eq!(complaints[0].says, "`{id}` is not captured yet");
-}
-
-#[test]
-fn a_step_says_or_taps_in_the_private_chat_or_the_group() {
-    let does =
-        |written: &str| match with_steps(&format!("{{ act = 'a', says = '/start' }}, {{ act = 'b', {written} }}"))
-            .unwrap()
-            .journeys[0]
-            .steps[1]
-            .does
-        {
-            Does::Bot(ref to_bot) => to_bot.clone(),
-            Does::Request(_) | Does::Page(_) | Does::Converse(_) => panic!("a request"),
-        };
-    let template = |pieces: &[Piece]| Template { pieces: pieces.to_vec() };
-    let said = Gesture::Says(template(&[text("hi "), Piece::Slot(Slot::Marker)]));
-    assert_eq!(does("says = 'hi {marker}'"), ToBot { chat: Where::Private, gesture: said.clone() });
-    assert_eq!(does("says = 'hi {marker}', in = 'group'"), ToBot { chat: Where::Group, gesture: said });
-    let tapped = Gesture::Taps(template(&[text("Play")]));
-    assert_eq!(does("taps = 'Play', in = 'private'"), ToBot { chat: Where::Private, gesture: tapped });
-}
-
-#[test]
-fn a_system_of_bot_acts_alone_is_ready_once_its_bot_asks_and_any_other_once_it_accepts() {
-    let ready = |steps: &str| with_steps(steps).unwrap().system.ready;
-    assert_eq!(ready("{ act = 'a', says = '/start' }"), Ready::Bot);
-    assert_eq!(ready("{ act = 'a', says = '/start' }, { act = 'b', get = '/' }"), Ready::Accepts);
-    assert_eq!(shipped("bot.toml", None).system.ready, Ready::Bot);
-}
-
-#[test]
-fn nobody_probes_a_bot_that_need_not_listen_so_it_has_no_budget_of_stalls() {
-    let text = Source::read(&at("bot.toml")).unwrap().text;
-    let stall = text.replace("[budgets]", "[budgets]\nstall = \"1s\"");
-    let listens = stall.replace("cores   = 1", "cores   = 1\nready = \"/healthz\"");
-    assert!(parse(&at("bot.toml"), &stall, None).unwrap_err()[0].says.contains("is not probed"));
-    assert!(parse(&at("bot.toml"), &listens, None).is_ok());
-}
-
-#[test]
-fn every_method_sends_its_own_name() {
-    for method in ["get", "post", "put", "patch", "delete"] {
-        let step = step(&format!("{{ act = 'a', {method} = '/' }}"));
-        assert_eq!(request(&step).method, method.to_ascii_uppercase());
-    }
-}
-
-#[test]
-fn a_page_has_the_assets_that_it_lists_or_those_that_are_found() {
-    let assets = |written: &str| match step(&format!("{{ act = 'a', page = '/'{written} }}")).does {
-        Does::Page(Page { assets: Assets::Listed(paths), .. }) => Some(paths.len()),
-        Does::Page(Page { assets: Assets::Found, .. }) => None,
-        Does::Request(_) | Does::Converse(_) | Does::Bot(_) => panic!("a page"),
-    };
-    assert_eq!([assets(""), assets(", assets = []"), assets(", assets = ['/a.js']")], [None, Some(0), Some(1)]);
-}
-
-#[test]
-fn what_does_not_go_with_a_page_is_said() {
-    for (step, says) in [
-        ("page = '/', get = '/'", "this one says `page` as well"),
-        ("page = '/', text = 'x'", "without a body"),
-        ("page = '/', assets = ['a.js']", "begins with a slash"),
-        ("get = '/', assets = []", "only a page has assets"),
-        ("page = '/', capture = { a = '/a' }", "no JSON"),
-        ("page = '/', check = [{ pointer = '/a', exists = true }]", "no JSON"),
-        ("page = '/', shows = { chat = '{chat.id}', version = '/v' }", "no JSON"),
-    ] {
-        let complaints = with_steps(&format!("{{ act = 'a', {step} }}")).unwrap_err();
-        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{step}: {complaints:?}");
-    }
-}
-
-#[test]
-fn an_effect_is_recognised_by_a_version_a_marker_or_any_call() {
-    let sign = |written: &str| {
-        step(&format!("{{ act = 'a', get = '/', shows = {{ chat = '{{chat.id}}'{written} }} }}")).shows.unwrap().sign
-    };
-    assert!(matches!(sign(""), Sign::Any));
-    assert!(matches!(sign(", version = '/v'"), Sign::Version(pointer) if pointer == "/v"));
-    assert!(
-        matches!(sign(", marker = '{marker}'"), Sign::Marker(marker) if marker.pieces == [Piece::Slot(Slot::Marker)])
-    );
-}
-
-#[test]
-fn the_longest_thinking_of_a_day_passes_and_one_second_more_does_not() {
-    let thinking = |written: &str| with_steps(&format!("{{ act = 'a', get = '/', think = '{written}' }}"));
-    assert!(thinking("23h 59min 59s").is_ok());
-    assert!(thinking("24h").is_err());
-}
-
-#[test]
 fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     let quick = shipped("rollover.toml", Some("after")).quick();
     assert_eq!((quick.crowd.groups, quick.crowd.players_per_group), (50, 10));
@@ -302,87 +144,6 @@ fn a_quick_scenario_is_half_of_everything_and_never_nothing() {
     assert_eq!(with_steps("{ act = 'a', get = '/' }").unwrap().quick().crowd.groups, 1);
     let expected = shipped("rollover.toml", Some("before")).quick().expect.unwrap();
     assert_eq!((expected.verdict, expected.findings), (VerdictKind::Broken, Vec::new()));
-}
-
-#[test]
-fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness() {
-    let written = "name = 's'\nsystem.command = ['run']\nsystem.env = { URL = 'pg://x:{service.db.port}/y' }\n\
-                system.memory = '512MiB'\nsystem.cpu = 1.5\nsystem.open_files = 256\n\
-                crowd = { groups = 1, players_per_group = 1 }\n\
-                [[service]]\nname = 'db'\nstart = ['pg']\nready.command = ['pg', 'ready']\n\
-                [[service]]\nname = 'web'\nstart = ['web']\nstop = ['web', 'stop']\nready.path = '/'\n\
-                [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{ act = 'a', get = '/' }]\n";
-    let Scenario { system, services, .. } = parse(Path::new("s.toml"), written, None).unwrap();
-    let expected = [text("pg://x:"), Piece::Slot(Slot::ServicePort("db".to_owned())), text("/y")];
-    assert_eq!(system.env["URL"].pieces, expected);
-    assert_eq!((system.memory, system.cpu, system.open_files), (Some(512 << 20), Some(1.5), Some(256)));
-    assert_eq!(services[0].ready, Ready::Command(vec!["pg".to_owned(), "ready".to_owned()]));
-    assert_eq!(services[1].ready, Ready::Path("/".to_owned()));
-    assert_eq!((services[0].stop.as_deref(), services[1].stop.as_ref().map(Vec::len)), (None, Some(2)));
-}
-
-fn spoken_to(folder: &Path, written: &str) -> Result<Scenario, Vec<Complaint>> {
-    let text = format!(
-        "name = 's'\nsystem.command = ['run']\n{written}\ncrowd = {{ groups = 1, players_per_group = 1 }}\n\
-         [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]"
-    );
-    parse(&folder.join("s.toml"), &text, None)
-}
-
-#[test]
-fn a_system_is_spoken_to_in_plain_unless_it_says_otherwise() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
-    for (written, plain) in [("", true), ("system.http2 = true", false), ("system.tls.ca = 'ca.pem'", false)] {
-        assert_eq!(spoken_to(folder.path(), written).unwrap().system.speech.is_plain(), plain, "{written}");
-    }
-}
-
-#[test]
-fn a_certificate_that_cannot_be_trusted_is_complained_of_before_anything_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
-    std::fs::write(folder.path().join("empty.pem"), "").unwrap();
-    for (written, says) in [
-        ("ca = 'missing.pem'", "cannot read"),
-        ("ca = 'empty.pem'", "no certificate in PEM"),
-        ("ca = 'ca.pem', name = 'no name'", "neither a host name nor an address"),
-    ] {
-        let complaints = spoken_to(folder.path(), &format!("system.tls = {{ {written} }}")).unwrap_err();
-        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{complaints:?}");
-    }
-}
-
-#[test]
-fn a_websockets_answer_is_any_or_holds_a_text_or_a_value() {
-    let sought = |written: &str| match step(&format!("{{ act = 'a', websocket = '/live', text = 'hi'{written} }}")).does
-    {
-        Does::Converse(Conversation { answer, .. }) => answer,
-        Does::Request(_) | Does::Page(_) | Does::Bot(_) => panic!("a conversation"),
-    };
-    assert!(sought("").is_none());
-    assert!(matches!(sought(", answer = {}"), Some(Sought::Anything)));
-    assert!(matches!(sought(", answer.contains = 'x'"), Some(Sought::Containing(_))));
-    let equal = sought(", answer = { pointer = '/type', equals = '{player.id}' }");
-    assert!(matches!(equal, Some(Sought::Equal { pointer, .. }) if pointer == "/type"));
-}
-
-#[test]
-fn what_does_not_go_with_a_websocket_is_said() {
-    for (steps, says) in [
-        ("{ act = 'a', websocket = '/x', get = '/' }", "says `websocket` as well"),
-        ("{ act = 'a', websocket = '/x', answer.pointer = '/a' }", "go together"),
-        ("{ act = 'a', websocket = '/x', answer = { contains = 'a', pointer = '/a' } }", "in one way"),
-        ("{ act = 'a', websocket = '/x', answer = { pointer = 'a', equals = '' } }", "begins with a slash"),
-        ("{ act = 'a', websocket = '/x', capture = { a = '/a' } }", "not waited for"),
-        ("{ act = 'a', websocket = '/x', check = [{ pointer = '/a', exists = true }] }", "not waited for"),
-        ("{ act = 'a', websocket = '/x', answer = {}, capture = { a = { header = 'a' } } }", "has no headers"),
-        ("{ act = 'a', websocket = '/x' }, { act = 'b', websocket = '/y' }", "one WebSocket"),
-        ("{ act = 'a', get = '/', answer = {} }", "only a WebSocket's answer"),
-    ] {
-        let complaints = with_steps(steps).unwrap_err();
-        assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{steps}: {complaints:?}");
-    }
 }
 
 fn with_crowd(written: &str) -> Result<Crowd, Vec<Complaint>> {
@@ -413,45 +174,4 @@ fn a_network_that_cannot_be_is_complained_of() {
         let complaints = with_crowd(written).unwrap_err();
         assert!(complaints[0].says.contains(says) && complaints.len() == 1, "{written}: {complaints:?}");
     }
-}
-
-fn with_system(system: &str) -> Result<System, Vec<String>> {
-    let text = format!(
-        "name = 's'\ncrowd = {{ groups = 1, players_per_group = 1 }}\n[[journey]]\nname = 'j'\n\
-         arrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]\n[system]\n{system}"
-    );
-    let underlined = |complaint: Complaint| format!("{}: {}", &text[complaint.span.clone()], complaint.says);
-    let parsed = parse(Path::new("s.toml"), &text, None);
-    parsed.map(|scenario| scenario.system).map_err(|all| all.into_iter().map(underlined).collect())
-}
-
-#[test]
-fn a_system_that_runs_already_is_named_by_its_url_and_perhaps_its_process() {
-    let attach = |text| with_system(text).unwrap().attach.unwrap();
-    let url = "http://127.0.0.1:8080".to_owned();
-    assert_eq!(attach("url = 'http://127.0.0.1:8080'"), Attach { url: url.clone(), pid: None });
-    assert_eq!(attach("url = 'http://127.0.0.1:8080'\npid = 7\ncores = [1]"), Attach { url, pid: Some(7) });
-}
-
-#[test]
-fn a_system_is_either_started_or_found_running() {
-    let complaints = |text| with_system(text).unwrap_err();
-    let both = "url = 'http://127.0.0.1:1'\ncommand = ['run']\nenv = { A = 'b' }";
-    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already is not started");
-    assert_eq!(complaints(both), [says("command"), says("env")]);
-    assert_eq!(complaints("cores = 1")[0].lines().last().unwrap().split(": ").last(), Some("there is no system"));
-    assert_eq!(complaints("command = ['run']\npid = 7"), ["pid: a process to attach to, and no address"]);
-    assert_eq!(
-        complaints("url = 'http://127.0.0.1:1/app'"),
-        ["'http://127.0.0.1:1/app': a system is a host and a port"]
-    );
-    assert_eq!(complaints("url = 'localhost:1'").len(), 1);
-    let held = complaints("url = 'http://127.0.0.1:1'\nmemory = '1GiB'\ncpu = 1.5\nopen_files = 64");
-    let says = |key| format!("{key}: both `{key}` and `url`: a system that runs already cannot be held to a limit");
-    assert_eq!(held, [says("memory"), says("cpu"), says("open_files")]);
-    let served = complaints("url = 'http://127.0.0.1:1'\n[[service]]\nname = 'db'\nstart = ['pg']");
-    assert_eq!(served, ["service: a service beside a system that runs already: it would not be used"]);
-    let disagree = ["'https://127.0.0.1:1': `url` and `tls` do not agree on how the system is spoken to"];
-    assert_eq!(complaints("url = 'https://127.0.0.1:1'"), disagree);
-    assert_eq!(complaints("url = 'http://127.0.0.1:1'\npid = 0"), ["0: there is no process 0"]);
 }

@@ -1,13 +1,53 @@
 //! What a step does towards the bot, checked: `says` or `taps`, and `in` which chat.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::act::{Does, Sign, Step, StepTable};
 use super::complaint::Complaint;
-use super::file::{ChatWord, StepTable};
 use super::spot::Spot;
 use super::template::{self, Captures, Template};
-use super::{Does, Gesture, Sign, Step, ToBot, Where};
 
 /// Telegram's longest text, in characters (<https://core.telegram.org/bots/api#sendmessage>).
 const LONGEST_TEXT: usize = 4096;
+
+/// What a user does towards the bot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToBot {
+    /// In which chat.
+    pub chat: Where,
+    /// What.
+    pub gesture: Gesture,
+}
+
+/// In which chat a user does something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// Their own with the bot.
+    Private,
+    /// Their group.
+    Group,
+}
+
+/// What a user does in a chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gesture {
+    /// Writes this; a command is a text that begins with a slash.
+    Says(Template),
+    /// Taps the button of this label or callback data, on the bot's last message with a keyboard.
+    Taps(Template),
+}
+
+/// A chat of a player.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", expecting = "`private` or `group`")]
+#[schemars(rename = "Chat")]
+pub(super) enum ChatWord {
+    /// Their own with the bot.
+    Private,
+    /// Their group.
+    Group,
+}
 
 /// What the step does towards the bot; nothing: it does something else.
 pub(super) fn checked(
