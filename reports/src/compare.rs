@@ -54,8 +54,8 @@ pub fn compare(baseline: &Summary, candidate: &Summary) -> Result<Comparison, Di
     let acts = baseline.header.acts.iter().flat_map(|act| act_pairs(act, baseline, candidate));
     let run = RUN_SERIES.iter().map(|(series, of)| pair((*series).to_owned(), of(baseline), of(candidate)));
     Ok(Comparison {
-        baseline: name(baseline),
-        candidate: name(candidate),
+        baseline: baseline.header.name().to_owned(),
+        candidate: candidate.header.name().to_owned(),
         remark: different_networks(baseline, candidate),
         series: acts.chain(run).collect(),
     })
@@ -69,8 +69,8 @@ fn different_networks(baseline: &Summary, candidate: &Summary) -> Option<String>
         [before, after].map(|network| network.in_words().unwrap_or_else(|| "a plain network".to_owned()));
     Some(format!(
         "the networks of the crowd differ, and a change in times may be theirs: {} had {before}; {} had {after}",
-        name(baseline),
-        name(candidate)
+        baseline.header.name(),
+        candidate.header.name()
     ))
 }
 
@@ -149,10 +149,6 @@ fn change(before: Value, after: Value) -> String {
 
 fn times(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.1}") } else { Value::Count(factor.round() as u64).to_string() }
-}
-
-fn name(summary: &Summary) -> String {
-    summary.header.variant.clone().unwrap_or_else(|| summary.header.scenario.clone())
 }
 
 #[cfg(test)]

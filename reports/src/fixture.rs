@@ -220,7 +220,7 @@ pub(crate) fn ending(kind: EndingKind, signal: Option<&str>, at_ms: i64) -> Endi
 
 fn seal() -> Seal {
     let samples = SECONDS * (OPENS_A_SECOND + GUESSES_A_SECOND);
-    Seal { partial: false, samples, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
+    Seal { samples, ..Seal::default() }
 }
 
 /// The whole run.

@@ -50,35 +50,11 @@ fn file<'a>(summary: &'a Summary, verdict: &'a Verdict, findings: &'a [Finding])
         plan_digest: &header.plan_digest,
         verdict: verdict.kind(),
         exit_code: verdict.kind().exit_code(),
-        breaches: breaches(verdict),
-        invalid_because: invalid_because(verdict),
+        breaches: verdict.breaches(),
+        invalid_because: verdict.invalid_because(),
         findings,
         network: header.how.network.as_ref(),
         summary,
-    }
-}
-
-fn breaches(verdict: &Verdict) -> &[Breach] {
-    match verdict {
-        Verdict::Broken(breaches) => breaches,
-        Verdict::Pass
-        | Verdict::NotReady(_)
-        | Verdict::Invalid(_)
-        | Verdict::Died(_)
-        | Verdict::Failed(_)
-        | Verdict::Partial => &[],
-    }
-}
-
-fn invalid_because(verdict: &Verdict) -> &[String] {
-    match verdict {
-        Verdict::Invalid(reasons) => reasons,
-        Verdict::Pass
-        | Verdict::Broken(_)
-        | Verdict::NotReady(_)
-        | Verdict::Died(_)
-        | Verdict::Failed(_)
-        | Verdict::Partial => &[],
     }
 }
 

@@ -34,21 +34,14 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
 
 fn title(summary: &Summary) -> String {
     let header = &summary.header;
-    let variant = header.variant.as_ref().map(|variant| format!(" ({variant})")).unwrap_or_default();
     let about = if header.about.is_empty() { String::new() } else { format!("{}\n\n", escaped(&header.about)) };
-    format!("# {}\n\n{about}", escaped(&format!("{}{variant}", header.scenario)))
+    format!("# {}\n\n{about}", escaped(&header.title()))
 }
 
 fn reasons(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Invalid(reasons) if reasons.len() > 1 => format!("\n{}", bullets(reasons)),
-        Verdict::Invalid(_)
-        | Verdict::Pass
-        | Verdict::Broken(_)
-        | Verdict::NotReady(_)
-        | Verdict::Died(_)
-        | Verdict::Failed(_)
-        | Verdict::Partial => String::new(),
+    match verdict.invalid_because() {
+        [] | [_] => String::new(),
+        several => format!("\n{}", bullets(several)),
     }
 }
 

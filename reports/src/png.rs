@@ -1,11 +1,11 @@
 //! A run in one picture, for a chat or a pull request: the verdict, the key numbers and the charts that tell the story.
 
+use crate::Report;
 use crate::chart::figure::{Chart, Figure, Layout};
 use crate::chart::ink::Ink;
 use crate::chart::png::Headline;
 use crate::chart::{arrivals, latency, outcomes, png as picture, telegram, vitals};
-use crate::verdict::headline;
-use crate::{Report, Verdict};
+use crate::verdict::{Tone, headline};
 
 /// The overview as a PNG of 1,936 pixels across.
 pub fn png(report: &Report<'_>) -> Vec<u8> {
@@ -25,14 +25,13 @@ fn parts(chart: Chart) -> (Option<Figure>, Option<String>) {
 
 fn headlines(report: &Report<'_>) -> Vec<Headline> {
     let header = &report.summary.header;
-    let tone = match report.verdict {
-        Verdict::Pass => Ink::Teal,
-        Verdict::Broken(_) | Verdict::NotReady(_) | Verdict::Died(_) => Ink::Bad,
-        Verdict::Invalid(_) | Verdict::Failed(_) | Verdict::Partial => Ink::Amber,
+    let tone = match report.verdict.tone() {
+        Tone::Well => Ink::Teal,
+        Tone::Badly => Ink::Bad,
+        Tone::Unsure => Ink::Amber,
     };
-    let title = format!("{} {}", header.scenario, header.variant.as_deref().unwrap_or_default());
     vec![
-        line(title, 26.0, Ink::Text, true),
+        line(header.title(), 26.0, Ink::Text, true),
         line(header.about.clone(), 14.0, Ink::Muted, false),
         line(headline(report.summary, report.verdict), 16.0, tone, true),
     ]

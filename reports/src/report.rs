@@ -19,8 +19,7 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// What tells the run from others of its scenario: its variant, or the scenario's own name.
-    pub fn name(&self) -> String {
-        let header = &self.summary.header;
-        header.variant.clone().unwrap_or_else(|| header.scenario.clone())
+    pub fn name(&self) -> &str {
+        self.summary.header.name()
     }
 }

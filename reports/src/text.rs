@@ -58,22 +58,15 @@ pub fn comparison_text(comparison: &Comparison) -> String {
 
 fn title(summary: &Summary) -> String {
     let header = &summary.header;
-    let variant = header.variant.as_ref().map(|variant| format!(" ({variant})")).unwrap_or_default();
     let about = if header.about.is_empty() { String::new() } else { format!(": {}", header.about) };
-    format!("{}{variant}{about}\n", header.scenario)
+    format!("{}{about}\n", header.title())
 }
 
 /// All of them, where the headline holds only the first.
 fn reasons(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Invalid(reasons) if reasons.len() > 1 => section("Why it is invalid", reasons),
-        Verdict::Invalid(_)
-        | Verdict::Pass
-        | Verdict::Broken(_)
-        | Verdict::NotReady(_)
-        | Verdict::Died(_)
-        | Verdict::Failed(_)
-        | Verdict::Partial => String::new(),
+    match verdict.invalid_because() {
+        [] | [_] => String::new(),
+        several => section("Why it is invalid", several),
     }
 }
 

@@ -19,7 +19,10 @@ pub(super) fn show(args: &Args, made: &[Made]) {
         // Variants that plan differently are different questions; their reports stand beside one another.
         match compare(&baseline.summary, &candidate.summary) {
             Ok(comparison) => say(&comparison_text(&comparison)),
-            Err(different) => say(&format!("\n{} and {}: {different}", name(baseline), name(candidate))),
+            Err(different) => {
+                let names = [baseline, candidate].map(|rendered| rendered.summary.header.name());
+                say(&format!("\n{}: {different}", names.join(" and ")));
+            }
         }
     }
     if !candidates.is_empty() {
@@ -30,12 +33,6 @@ pub(super) fn show(args: &Args, made: &[Made]) {
             Err(cause) => say(&format!("the comparison could not be written: {cause}")),
         }
     }
-}
-
-/// A variant's name, or its scenario's.
-fn name(rendered: &Rendered) -> &str {
-    let header = &rendered.summary.header;
-    header.variant.as_deref().unwrap_or(&header.scenario)
 }
 
 fn write(dir: &Path, rendered: &[&Rendered]) -> io::Result<PathBuf> {

@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn seal() -> Seal {
-        Seal { partial: false, samples: 1, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
+        Seal { samples: 1, ..Seal::default() }
     }
 
     fn header() -> Row {

@@ -207,9 +207,8 @@ fn wait(ordered: Option<&mut Ordered<'_>>) {
 }
 
 /// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
-/// A stop that is
-/// ordered for later, or under way, is waited for first. False when the wait was cut short: what is unseen by then is
-/// not known to be lost.
+/// A stop that is ordered for later, or under way, is waited for first. False when the wait was cut short: what is
+/// unseen by then is not known to be lost.
 fn settle(
     rig: &Rig<'_>,
     watching: Option<&Watching>,

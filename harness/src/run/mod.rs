@@ -59,9 +59,9 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
             drop(fs::remove_file(order.dir.join(FILE_NAME)).and_then(|()| fs::remove_dir(&order.dir)));
             return Err(says);
         }
-        Err(Trouble::NotReady(why)) => Seal { not_ready: Some(why), ..trouble::unfinished() },
-        Err(Trouble::Interrupted) => Seal { partial: true, ..trouble::unfinished() },
-        Err(Trouble::Failed(why)) => Seal { failed: Some(why), ..trouble::unfinished() },
+        Err(Trouble::NotReady(why)) => Seal { not_ready: Some(why), ..Seal::default() },
+        Err(Trouble::Interrupted) => Seal { partial: true, ..Seal::default() },
+        Err(Trouble::Failed(why)) => Seal { failed: Some(why), ..Seal::default() },
     };
     recorder.finish(seal)?;
     Ok(())

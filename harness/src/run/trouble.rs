@@ -3,8 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use floodrig_reports::recording::Seal;
-
 use crate::drive::DriveError;
 use crate::init_data::CannotSign;
 use crate::keeper::KeepError;
@@ -43,11 +41,6 @@ pub(super) enum Trouble {
     Interrupted,
     /// The rig itself failed.
     Failed(String),
-}
-
-/// The seal of a recording that was cut short before the load.
-pub(super) fn unfinished() -> Seal {
-    Seal { partial: false, samples: 0, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 }
 }
 
 impl RunError {

@@ -4,20 +4,19 @@ use crate::Report;
 use crate::timeline::LoadPoint;
 
 use super::axis::Axis;
-use super::bins::{Bin, bins};
+use super::bins::{self, Bin};
 use super::figure::{Chart, Figure, Layout, Panel, Series, Stroke};
 use super::ink::Ink;
 use super::outcomes::failed;
-use super::time::{Span, into_load, marks};
+use super::time::{Span, marks};
 use super::unit::Unit;
 
 /// Arrivals, completions and acts in flight over time.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
-    let load = &report.timeline.load;
-    let (Some(span), false) = (Span::of(report), load.is_empty()) else {
+    let Some(span) = Span::of(report).filter(|_| !report.timeline.load.is_empty()) else {
         return Chart::Words("No act was due while this run was recorded.".to_owned());
     };
-    let bins = bins(load, |point| (into_load(report, point.from_s), point.len_s), span, layout.bins());
+    let bins = bins::of_load(report, span, layout);
     Chart::Figure(Figure {
         says: "Planned, successful and failed acts per second, and acts in flight, over the time of the run".to_owned(),
         x: span.axis(layout),

@@ -1,7 +1,11 @@
 //! Intervals of a recording gathered into bins that are wide enough to see. Counts are added and histograms
 //! merged, never averaged; of a gauge the peak is kept.
 
-use super::time::Span;
+use crate::Report;
+use crate::timeline::{CallPoint, LoadPoint};
+
+use super::figure::Layout;
+use super::time::{Span, into_load};
 use super::unit::Unit;
 
 /// Neighbouring points of a timeline.
@@ -27,8 +31,20 @@ impl<T> Bin<'_, T> {
     }
 }
 
+/// The load over the time that is shown.
+pub(crate) fn of_load<'a>(report: &Report<'a>, span: Span, layout: Layout) -> Vec<Bin<'a, LoadPoint>> {
+    let place = |point: &LoadPoint| (into_load(report, point.from_s), point.len_s);
+    bins(&report.timeline.load, place, span, layout.bins())
+}
+
+/// The calls to Telegram over the time that is shown.
+pub(crate) fn of_calls<'a>(report: &Report<'a>, span: Span, layout: Layout) -> Vec<Bin<'a, CallPoint>> {
+    let place = |point: &CallPoint| (into_load(report, point.from_s), point.len_s);
+    bins(&report.timeline.calls, place, span, layout.bins())
+}
+
 /// Gathers `points` of (begin, length) into at most about `most` bins of one round width, none finer than the recording.
-pub(crate) fn bins<T>(points: &[T], place: impl Fn(&T) -> (f64, f64), span: Span, most: usize) -> Vec<Bin<'_, T>> {
+fn bins<T>(points: &[T], place: impl Fn(&T) -> (f64, f64), span: Span, most: usize) -> Vec<Bin<'_, T>> {
     let finest = points.iter().map(|point| place(point).1).fold(0.001, f64::max);
     let len = Unit::Seconds.step(finest.max(span.len() / most as f64) * (1.0 - 1e-6));
     let mut bins: Vec<Bin<'_, T>> = Vec::new();

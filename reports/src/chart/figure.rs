@@ -225,6 +225,14 @@ impl Series {
         self
     }
 
+    /// Its highest value, or zero.
+    pub(crate) fn highest(&self) -> f64 {
+        match &self.shape {
+            Shape::Line { runs, .. } => runs.iter().flatten().map(|(_, value)| *value).fold(0.0, f64::max),
+            Shape::Bars { bars, .. } => bars.iter().map(|bar| bar.top).fold(0.0, f64::max),
+        }
+    }
+
     /// Whether there is anything to draw.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.shape {

@@ -5,11 +5,11 @@ use crate::recording::Histogram;
 use crate::timeline::LoadPoint;
 
 use super::axis::Axis;
-use super::bins::{Bin, bins, each};
+use super::bins::{self, Bin, each};
 use super::figure::{Chart, Figure, Layout, Panel, Series, Stroke};
 use super::ink::Ink;
 use super::stack::{Layer, stack};
-use super::time::{Span, into_load, marks};
+use super::time::{Span, marks};
 use super::unit::Unit;
 
 /// The percentiles shown: name, quantile and how they are drawn.
@@ -23,7 +23,7 @@ const PERCENTILES: [(&str, f64, Ink, Stroke); 4] = [
 /// Percentiles of the response time of successful acts over time.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
     let Some(span) = Span::of(report) else { return nothing() };
-    let bins = bins(&report.timeline.load, |point| (into_load(report, point.from_s), point.len_s), span, layout.bins());
+    let bins = bins::of_load(report, span, layout);
     let merged: Vec<Histogram> = bins.iter().map(merge).collect();
     let Some(panel) = percentiles(&bins, &merged) else { return nothing() };
     Chart::Figure(Figure {

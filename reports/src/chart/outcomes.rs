@@ -4,11 +4,11 @@ use crate::Report;
 use crate::recording::Outcomes;
 
 use super::axis::Axis;
-use super::bins::{bins, each};
+use super::bins::{self, each};
 use super::figure::{Chart, Figure, Layout, Panel};
 use super::ink::Ink;
 use super::stack::{Layer, stack};
-use super::time::{Span, into_load, marks};
+use super::time::{Span, marks};
 use super::unit::Unit;
 
 /// A class of outcome beside success.
@@ -64,9 +64,8 @@ pub(crate) fn failed(outcomes: &Outcomes) -> u64 {
 
 /// Acts that ended in each bin, by what became of them.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
-    let load = &report.timeline.load;
     let Some(span) = Span::of(report) else { return nothing() };
-    let bins = bins(load, |point| (into_load(report, point.from_s), point.len_s), span, layout.bins());
+    let bins = bins::of_load(report, span, layout);
     let places: Vec<(f64, f64)> = bins.iter().map(|bin| (bin.from, bin.len)).collect();
     let ok = bins.iter().map(|bin| bin.sum(|point| point.ok)).collect();
     let mut layers = vec![Layer { name: "ok".to_owned(), ink: Ink::Good, strength: 0.55, values: ok }];

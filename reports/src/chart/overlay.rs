@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::Report;
-use crate::recording::Histogram;
 
 use super::axis::Axis;
-use super::bins::{bins, peaks};
-use super::figure::{Chart, Figure, Layout, Panel, Series, Shape, Stroke};
+use super::bins::{self, peaks};
+use super::figure::{Chart, Figure, Layout, Panel, Series, Stroke};
 use super::ink::Ink;
 use super::percentiles;
 use super::time::{Span, into_load};
@@ -31,11 +30,11 @@ pub(crate) fn acts(reports: &[Report<'_>]) -> BTreeSet<String> {
 
 /// The percentile curves of one act.
 pub(crate) fn curves(reports: &[Report<'_>], act: &str) -> Chart {
-    let curve = |report: &Report<'_>| report.timeline.curves.get(act).filter(|curve| curve.count() > 0).cloned();
-    let named: Vec<(String, Histogram, (Ink, Stroke))> =
-        reports.iter().zip(LOOKS).filter_map(|(report, look)| Some((report.name(), curve(report)?, look))).collect();
-    let curves: Vec<(&str, &Histogram)> = named.iter().map(|(name, curve, _)| (name.as_str(), curve)).collect();
-    let looks: Vec<(Ink, Stroke)> = named.iter().map(|(_, _, look)| *look).collect();
+    let found = reports.iter().zip(LOOKS).filter_map(|(report, look)| {
+        let curve = report.timeline.curves.get(act).filter(|curve| curve.count() > 0)?;
+        Some(((report.name(), curve), look))
+    });
+    let (curves, looks): (Vec<_>, Vec<_>) = found.unzip();
     match percentiles::panel(&format!("Response time of {act}"), &curves, &looks, vec![]) {
         Some((x, panel)) => Chart::Figure(Figure {
             says: format!("Response time of {act} at every percentile, logarithmic, one curve for each run"),
@@ -74,12 +73,12 @@ impl View<'_> {
     fn panel(&self, title: &str, height: f64, unit: Unit, points: fn(&Self, &Report<'_>) -> Points) -> Panel {
         let series = self.reports.iter().zip(LOOKS);
         let series =
-            series.map(|(report, (ink, stroke))| Series::line(&report.name(), ink, stroke, points(self, report)));
+            series.map(|(report, (ink, stroke))| Series::line(report.name(), ink, stroke, points(self, report)));
         let series: Vec<Series> = series.filter(|series| !series.is_empty()).collect();
         if series.is_empty() {
             return Panel::blank(title, "not measured in any of the runs");
         }
-        let highest = series.iter().map(highest).fold(0.0, f64::max);
+        let highest = series.iter().map(Series::highest).fold(0.0, f64::max);
         Panel { series, ..Panel::new(title, height, Axis::from_zero(highest, unit, 3)) }
     }
 }
@@ -92,28 +91,11 @@ fn memory(view: &View<'_>, report: &Report<'_>) -> Points {
 }
 
 fn successes(view: &View<'_>, report: &Report<'_>) -> Points {
-    let bins = bins(
-        &report.timeline.load,
-        |point| (into_load(report, point.from_s), point.len_s),
-        view.span,
-        view.layout.bins(),
-    );
+    let bins = bins::of_load(report, view.span, view.layout);
     bins.iter().map(|bin| (bin.middle(), Some(bin.sum(|point| point.ok) / bin.len))).collect()
 }
 
 fn throttled(view: &View<'_>, report: &Report<'_>) -> Points {
-    let bins = bins(
-        &report.timeline.calls,
-        |point| (into_load(report, point.from_s), point.len_s),
-        view.span,
-        view.layout.bins(),
-    );
+    let bins = bins::of_calls(report, view.span, view.layout);
     bins.iter().map(|bin| (bin.middle(), Some(bin.sum(|point| point.throttled) / bin.len))).collect()
-}
-
-fn highest(series: &Series) -> f64 {
-    match &series.shape {
-        Shape::Line { runs, .. } => runs.iter().flatten().map(|(_, value)| *value).fold(0.0, f64::max),
-        Shape::Bars { bars, .. } => bars.iter().map(|bar| bar.top).fold(0.0, f64::max),
-    }
 }

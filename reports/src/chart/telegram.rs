@@ -4,18 +4,17 @@ use crate::Report;
 use crate::timeline::CallPoint;
 
 use super::axis::Axis;
-use super::bins::{Bin, bins, each};
+use super::bins::{self, Bin, each};
 use super::figure::{Chart, Figure, Layout, Panel};
 use super::ink::Ink;
 use super::stack::{Layer, stack};
-use super::time::{Span, into_load, marks};
+use super::time::{Span, marks};
 use super::unit::Unit;
 
 /// Calls accepted, answered 429 and answered with another error.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
     let Some(span) = Span::of(report) else { return nothing() };
-    let bins =
-        bins(&report.timeline.calls, |point| (into_load(report, point.from_s), point.len_s), span, layout.bins());
+    let bins = bins::of_calls(report, span, layout);
     let places: Vec<(f64, f64)> = bins.iter().map(|bin| (bin.from, bin.len)).collect();
     let layers = vec![
         layer("accepted", Ink::Good, 0.55, &bins, |point| point.accepted),

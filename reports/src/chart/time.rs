@@ -64,25 +64,21 @@ pub(crate) fn into_load(report: &Report<'_>, at_s: f64) -> f64 {
 /// The things that happened once and are worth a line through the charts.
 pub(crate) fn marks(report: &Report<'_>, span: Span) -> Vec<Mark> {
     let mark = |event: &Event| {
-        let (name, ink) = name_of(event.kind)?;
+        let ink = ink_of(event.kind)?;
         let at = into_load(report, event.at_us as f64 / 1e6);
-        span.holds(at).then(|| Mark { at, name: name.to_owned(), ink })
+        span.holds(at).then(|| Mark { at, name: event.kind.words().to_owned(), ink })
     };
     let mut marks: Vec<Mark> = report.timeline.events.iter().filter_map(mark).collect();
     marks.dedup_by(|later, earlier| later.name == earlier.name);
     marks
 }
 
-/// A mark's name; nothing for what the axis says itself or what needs a sentence.
-fn name_of(kind: EventKind) -> Option<(&'static str, Ink)> {
+/// A mark's colour; no mark for what the axis says itself or what needs a sentence.
+fn ink_of(kind: EventKind) -> Option<Ink> {
     match kind {
-        EventKind::FirstThrottled => Some(("first 429", Ink::Amber)),
-        EventKind::Died => Some(("died", Ink::Bad)),
-        EventKind::LoadEnded => Some(("load ends", Ink::Muted)),
-        EventKind::Settled => Some(("settled", Ink::Muted)),
-        EventKind::ProbeCame => Some(("after idle", Ink::Muted)),
-        EventKind::StopOrdered => Some(("SIGTERM", Ink::Amber)),
-        EventKind::Interrupted => Some(("interrupted", Ink::Bad)),
+        EventKind::FirstThrottled | EventKind::StopOrdered => Some(Ink::Amber),
+        EventKind::Died | EventKind::Interrupted => Some(Ink::Bad),
+        EventKind::LoadEnded | EventKind::Settled | EventKind::ProbeCame => Some(Ink::Muted),
         EventKind::LoadStarted | EventKind::Note => None,
     }
 }

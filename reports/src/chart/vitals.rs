@@ -73,7 +73,7 @@ impl View<'_> {
         if series.is_empty() && bars.is_empty() {
             return Panel::blank(title, "not measured: see what was watched, below");
         }
-        let longest = bars.iter().map(|bar| bar.top).fold(highest(&series), f64::max);
+        let longest = bars.iter().map(|bar| bar.top).fold(series.highest(), f64::max);
         let mut panel = panel(title, 100.0, Unit::Micros, series, limit);
         panel.y = Axis::from_zero(longest.max(limits_end(&panel)), Unit::Micros, 3);
         let stalls = Series { name: "stalls".to_owned(), ink: Ink::Bad, shape: Shape::Bars { bars, strength: 0.22 } };
@@ -145,7 +145,7 @@ impl View<'_> {
 
 /// A panel of one line with the limit of its budget, which is only named when it is far out of reach.
 fn panel(title: &str, height: f64, unit: Unit, series: Series, limit: Option<f64>) -> Panel {
-    let highest = highest(&series);
+    let highest = series.highest();
     let near = limit.filter(|limit| *limit <= highest * FAR);
     let title = match limit {
         Some(limit) if near.is_none() => format!("{title} (limit {}, far above)", unit.label(limit)),
@@ -156,13 +156,6 @@ fn panel(title: &str, height: f64, unit: Unit, series: Series, limit: Option<f64
     panel.series.push(series);
     panel.limits = near.into_iter().map(|at| Limit { at, name: format!("limit {}", unit.label(at)) }).collect();
     panel
-}
-
-fn highest(series: &Series) -> f64 {
-    match &series.shape {
-        Shape::Line { runs, .. } => runs.iter().flatten().map(|(_, value)| *value).fold(0.0, f64::max),
-        Shape::Bars { bars, .. } => bars.iter().map(|bar| bar.top).fold(0.0, f64::max),
-    }
 }
 
 fn limits_end(panel: &Panel) -> f64 {

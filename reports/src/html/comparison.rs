@@ -6,13 +6,13 @@ use crate::chart::overlay;
 use crate::{Report, compare, tables};
 
 use super::plate::plate;
-use super::verdict::{in_words, tone};
+use super::verdict::{class, in_words};
 use super::{page as shell, words};
 
 /// The page.
 pub(super) fn page(reports: &[Report<'_>]) -> String {
     let scenario = reports.first().map_or("", |report| report.summary.header.scenario.as_str());
-    let names: Vec<String> = reports.iter().map(Report::name).collect();
+    let names: Vec<&str> = reports.iter().map(Report::name).collect();
     let title = format!("{scenario} · {}", names.join(" and "));
     shell::page(
         &title,
@@ -34,7 +34,7 @@ fn verdicts(reports: &[Report<'_>]) -> Markup {
     html! {
         section.side-by-side {
             @for report in reports {
-                div.verdict.(tone(report.verdict)) {
+                div.verdict.(class(report.verdict.tone())) {
                     p.brand { (report.name()) }
                     (in_words(report))
                 }

@@ -26,7 +26,7 @@ use crate::Report;
 pub fn html(report: &Report<'_>) -> String {
     let header = &report.summary.header;
     page::page(
-        &words::title(header),
+        &header.title(),
         &html! {
             (page::masthead(header))
             (verdict::section(report))

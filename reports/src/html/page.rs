@@ -7,8 +7,6 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::chart::ink;
 use crate::recording::Header;
 
-use super::words;
-
 /// The style, without the colours, which come from the charts' own table.
 const STYLE: &str = include_str!("style.css");
 
@@ -38,7 +36,7 @@ pub(super) fn masthead(header: &Header) -> Markup {
     html! {
         header {
             p.brand { "Floodrig report" }
-            h1 { (words::title(header)) }
+            h1 { (header.title()) }
             @if !header.about.is_empty() { p.about { (header.about) } }
             p.when {
                 (taken_at(header))

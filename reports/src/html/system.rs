@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::chart::time::into_load;
 use crate::chart::vitals;
-use crate::recording::{Event, EventKind, Source};
+use crate::recording::{Event, Source};
 use crate::{Report, Value, tables};
 
 use super::plate::plate;
@@ -85,23 +85,9 @@ fn event_row(report: &Report<'_>, event: &Event) -> Markup {
     html! {
         tr {
             td.number { (format!("{:.1} s", into_load(report, event.at_us as f64 / 1e6))) }
-            th scope="row" { (kind(event.kind)) }
+            th scope="row" { (event.kind.words()) }
             td { (event.text) }
         }
-    }
-}
-
-fn kind(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::FirstThrottled => "first 429",
-        EventKind::Died => "died",
-        EventKind::LoadStarted => "load starts",
-        EventKind::LoadEnded => "load ends",
-        EventKind::Settled => "settled",
-        EventKind::ProbeCame => "after idle",
-        EventKind::StopOrdered => "SIGTERM",
-        EventKind::Interrupted => "interrupted",
-        EventKind::Note => "note",
     }
 }
 

@@ -2,17 +2,17 @@
 
 use maud::{Markup, html};
 
-use crate::verdict::headline;
-use crate::{BudgetLine, Report, Standing, Verdict};
+use crate::verdict::{Tone, headline};
+use crate::{BudgetLine, Report, Standing};
 
 use super::words::{said, sentence};
 
 /// Verdict and budgets.
 pub(super) fn section(report: &Report<'_>) -> Markup {
     html! {
-        section.verdict.(tone(report.verdict)) {
+        section.verdict.(class(report.verdict.tone())) {
             (in_words(report))
-            @for reason in further_reasons(report.verdict) { p { (sentence(reason)) } }
+            @for reason in report.verdict.invalid_because().iter().skip(1) { p { (sentence(reason)) } }
             p.exit { "Exit code " (report.verdict.kind().exit_code()) }
         }
         (budgets(report))
@@ -24,38 +24,25 @@ pub(super) fn in_words(report: &Report<'_>) -> Markup {
     let headline = headline(report.summary, report.verdict);
     let (kind, words) = headline.split_once(": ").unwrap_or((&headline, ""));
     html! {
-        h2.kind { span.sign aria-hidden="true" { (sign(report.verdict)) } (sentence(kind)) }
+        h2.kind { span.sign aria-hidden="true" { (sign(report.verdict.tone())) } (sentence(kind)) }
         p.words { (sentence(words)) }
     }
 }
 
-/// What a verdict's colour is named in the style. The words and the sign say the same.
-pub(super) fn tone(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "well",
-        Verdict::Broken(_) | Verdict::NotReady(_) | Verdict::Died(_) => "badly",
-        Verdict::Invalid(_) | Verdict::Failed(_) | Verdict::Partial => "unsure",
+/// The colour's name in the style. The words and the sign say the same.
+pub(super) fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Well => "well",
+        Tone::Badly => "badly",
+        Tone::Unsure => "unsure",
     }
 }
 
-fn sign(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "✓",
-        Verdict::Broken(_) | Verdict::NotReady(_) | Verdict::Died(_) => "✕",
-        Verdict::Invalid(_) | Verdict::Failed(_) | Verdict::Partial => "?",
-    }
-}
-
-/// The headline holds the first reason only.
-fn further_reasons(verdict: &Verdict) -> &[String] {
-    match verdict {
-        Verdict::Invalid(reasons) => reasons.get(1..).unwrap_or_default(),
-        Verdict::Pass
-        | Verdict::Broken(_)
-        | Verdict::NotReady(_)
-        | Verdict::Died(_)
-        | Verdict::Failed(_)
-        | Verdict::Partial => &[],
+fn sign(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Well => "✓",
+        Tone::Badly => "✕",
+        Tone::Unsure => "?",
     }
 }
 

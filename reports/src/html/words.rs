@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use crate::Value;
-use crate::recording::Header;
 use crate::tables::Table;
 
 /// A value as text, set apart when there is none, so that nobody takes it for zero.
@@ -51,14 +50,6 @@ pub(super) fn because(observation: &str) -> &str {
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// The scenario with its variant.
-pub(super) fn title(header: &Header) -> String {
-    match &header.variant {
-        Some(variant) => format!("{} · {variant}", header.scenario),
-        None => header.scenario.clone(),
-    }
 }
 
 /// `1 stall`, `2 stalls`.

@@ -43,9 +43,7 @@ impl<I: Iterator<Item = Result<Row, ReadError>>> Rows<I> {
             One { place, rows, held: None, sealed: false }
         };
         let shards = places.into_iter().map(&mut one).collect();
-        let nothing =
-            Seal { partial: false, samples: 0, not_ready: None, failed: None, dropped: 0, deliveries_dropped: 0 };
-        Self { header: Some(header), shards, ready: VecDeque::new(), seal: Some(nothing) }
+        Self { header: Some(header), shards, ready: VecDeque::new(), seal: Some(Seal::default()) }
     }
 
     /// Reads on in every recording up to its next interval.

@@ -29,8 +29,7 @@ fn recording(shard: Option<Shard>, samples: &[Sample], early_us: u64) -> Vec<Row
     }
     rows.extend((0..=SECONDS).map(|second| Row::Interval(interval(second, samples, early_us))));
     let samples = samples.len() as u64;
-    let (not_ready, failed) = (None, None);
-    rows.push(Row::Seal(Seal { partial: false, samples, not_ready, failed, dropped: 0, deliveries_dropped: 0 }));
+    rows.push(Row::Seal(Seal { samples, ..Seal::default() }));
     rows
 }
 

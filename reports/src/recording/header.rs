@@ -70,6 +70,21 @@ pub struct Header {
     pub parts: Vec<Part>,
 }
 
+impl Header {
+    /// What tells the run from others of its scenario: its variant, or the scenario's own name.
+    pub fn name(&self) -> &str {
+        self.variant.as_deref().unwrap_or(&self.scenario)
+    }
+
+    /// The scenario with its variant: `rollover (after)`.
+    pub fn title(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{} ({variant})", self.scenario),
+            None => self.scenario.clone(),
+        }
+    }
+}
+
 /// What the rig can do on these cores, measured against a server that does nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {

@@ -84,8 +84,8 @@ pub enum Row {
     Seal(Seal),
 }
 
-/// The last line of a recording.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The last line of a recording. By default that of a run without any sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seal {
     /// Whether the run was cut short (Ctrl-C).
     pub partial: bool,

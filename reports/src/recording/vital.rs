@@ -127,6 +127,23 @@ pub enum EventKind {
     Note,
 }
 
+impl EventKind {
+    /// In a word or two, for a mark or a table.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::FirstThrottled => "first 429",
+            Self::Died => "died",
+            Self::LoadStarted => "load starts",
+            Self::LoadEnded => "load ends",
+            Self::Settled => "settled",
+            Self::ProbeCame => "after idle",
+            Self::StopOrdered => "SIGTERM",
+            Self::Interrupted => "interrupted",
+            Self::Note => "note",
+        }
+    }
+}
+
 /// The system's log lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Logs {

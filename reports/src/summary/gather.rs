@@ -234,17 +234,8 @@ mod tests {
 
     #[test]
     fn a_run_that_never_became_ready_lost_nothing() {
-        let rows = vec![
-            fixture::header_row(),
-            Row::Seal(Seal {
-                partial: false,
-                samples: 0,
-                not_ready: Some("exit 1".into()),
-                failed: None,
-                dropped: 0,
-                deliveries_dropped: 0,
-            }),
-        ];
+        let seal = Seal { not_ready: Some("exit 1".into()), ..Seal::default() };
+        let rows = vec![fixture::header_row(), Row::Seal(seal)];
         let (summary, _) = fixture::summarised(rows);
         assert!(is_whole(&summary) && summary.failed.is_none());
         assert_eq!(summary.not_ready.as_deref(), Some("exit 1"));

@@ -51,6 +51,17 @@ pub enum VerdictKind {
     Partial,
 }
 
+/// What a verdict means for the system, for whoever gives it a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// It did what it had to.
+    Well,
+    /// It did not.
+    Badly,
+    /// Nobody can tell.
+    Unsure,
+}
+
 /// A budget that was not kept. The values are formatted once, and every renderer uses that text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Breach {
@@ -103,6 +114,31 @@ impl Verdict {
             Self::Died(_) => VerdictKind::Died,
             Self::Failed(_) => VerdictKind::Failed,
             Self::Partial => VerdictKind::Partial,
+        }
+    }
+
+    /// The budgets that were not kept.
+    pub fn breaches(&self) -> &[Breach] {
+        match self {
+            Self::Broken(breaches) => breaches,
+            Self::Pass | Self::NotReady(_) | Self::Invalid(_) | Self::Died(_) | Self::Failed(_) | Self::Partial => &[],
+        }
+    }
+
+    /// All reasons why the run is invalid, where the headline has room for the first.
+    pub fn invalid_because(&self) -> &[String] {
+        match self {
+            Self::Invalid(reasons) => reasons,
+            Self::Pass | Self::Broken(_) | Self::NotReady(_) | Self::Died(_) | Self::Failed(_) | Self::Partial => &[],
+        }
+    }
+
+    /// What it means for the system.
+    pub(crate) fn tone(&self) -> Tone {
+        match self {
+            Self::Pass => Tone::Well,
+            Self::Broken(_) | Self::NotReady(_) | Self::Died(_) => Tone::Badly,
+            Self::Invalid(_) | Self::Failed(_) | Self::Partial => Tone::Unsure,
         }
     }
 }
