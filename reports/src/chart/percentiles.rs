@@ -1,6 +1,9 @@
 //! The whole distribution of response times, act by act, with as much room for the last percent as for the rest.
 
+use std::time::Duration;
+
 use crate::recording::Histogram;
+use crate::summary::Quantiles;
 use crate::{Latency, Report};
 
 use super::axis::Axis;
@@ -25,8 +28,8 @@ const POINTS_IN_A_NINE: i32 = 24;
 pub(crate) fn chart(report: &Report<'_>) -> Chart {
     let curves = report.timeline.curves.iter().filter(|(_, curve)| curve.count() > 0);
     let curves: Vec<(&str, &Histogram)> = curves.map(|(act, curve)| (act.as_str(), curve)).take(LOOKS.len()).collect();
-    let budget = |act: &str| report.summary.header.budgets.latency.get(act);
-    let pins = curves.iter().filter_map(|(act, curve)| Some(pins(act, curve, budget(act)?)));
+    let (acts, budgets) = (&report.summary.acts, &report.summary.header.budgets.latency);
+    let pins = curves.iter().filter_map(|(act, _)| Some(pins(act, &acts.get(*act)?.judged_us, budgets.get(*act)?)));
     let pins = pins.flatten().collect();
     match panel("Response time by percentile", &curves, &LOOKS, pins) {
         Some((x, panel)) => Chart::Figure(Figure { says: says(&curves), x, panels: vec![panel], marks: vec![] }),
@@ -68,12 +71,18 @@ fn line(name: &str, curve: &Histogram, x: &Axis, ink: Ink, stroke: Stroke) -> Se
     )
 }
 
-fn pins(act: &str, curve: &Histogram, budget: &Latency) -> Vec<Pin> {
-    let bounds =
-        [("p50", 0.5, budget.p50), ("p90", 0.9, budget.p90), ("p99", 0.99, budget.p99), ("p999", 0.999, budget.p999)];
-    let pin = |(name, x, bound): (&str, f64, Option<std::time::Duration>)| {
+/// Where a budget stands among those that it judges, and these are more than the curve shows: all planned acts, of which
+/// one that did not succeed ranks slowest.
+fn pins(act: &str, judged: &Quantiles, budget: &Latency) -> Vec<Pin> {
+    let bounds = [
+        ("p50", 0.5, budget.p50, judged.p50),
+        ("p90", 0.9, budget.p90, judged.p90),
+        ("p99", 0.99, budget.p99, judged.p99),
+        ("p999", 0.999, budget.p999, judged.p999),
+    ];
+    let pin = |(name, x, bound, judged): (&str, f64, Option<Duration>, Option<u64>)| {
         let y = bound?.as_micros() as f64;
-        let broken = curve.quantile_us(x).is_some_and(|us| us as f64 > y);
+        let broken = judged.is_none_or(|us| us as f64 > y);
         Some(Pin { x, y, name: format!("{act} {name} ≤ {}", Unit::Micros.label(y)), broken })
     };
     bounds.into_iter().filter_map(pin).collect()
@@ -86,8 +95,6 @@ fn says(curves: &[(&str, &Histogram)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::chart::figure::Shape;
 
@@ -103,11 +110,18 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_pinned_at_its_percentile_and_broken_when_the_curve_is_above_it() {
-        let pin = |ms| pins("guess", &curve(1_000), &p99(ms)).remove(0);
+    fn a_budget_is_pinned_at_its_percentile_and_broken_when_the_judged_acts_are_above_it() {
+        let pin = |ms| pins("guess", &Quantiles::of(&curve(1_000)), &p99(ms)).remove(0);
         assert_eq!((pin(100).x, pin(100).y, pin(100).name.as_str()), (0.99, 100_000.0, "guess p99 ≤ 100 ms"));
         assert!(pin(989).broken);
         assert!(!pin(992).broken);
+    }
+
+    #[test]
+    fn failures_break_a_pinned_budget_however_low_the_curve_of_successes_is() {
+        let among = |planned| pins("guess", &Quantiles::among(&curve(1_000), planned), &p99(60_000)).remove(0);
+        assert!(!among(1_010).broken);
+        assert!(among(1_011).broken);
     }
 
     #[test]

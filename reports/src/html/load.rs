@@ -29,7 +29,7 @@ pub(super) fn response_times(report: &Report<'_>) -> Markup {
             p { "From the planned instant to the end of the answer, of acts that succeeded. Time spent waiting for a slow system to take the act is part of it." }
             @if let Some(network) = network(&report.summary.header) { p.remark { (words::sentence(&network)) "." } }
             (plate(|layout| latency::chart(report, layout), "Percentiles of few successes are worth little: the bars say how many each point rests on."))
-            (plate(|_| percentiles::chart(report), "Each curve ends where its samples do. A short bar is a budget at its percentile, red when the curve is above it."))
+            (plate(|_| percentiles::chart(report), "Each curve ends where its samples do. A short bar is a budget at its percentile, red when it is broken: it judges all planned acts, so that failures can break one above its curve."))
             @if !report.summary.acts.is_empty() {
                 (words::table(&tables::acts(report.summary)))
                 p.note { "The last column is what budgets judge: over all planned acts, one that did not succeed ranking slower than any bound." }
