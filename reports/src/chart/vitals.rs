@@ -95,7 +95,9 @@ impl View<'_> {
         let drops = dropped.then(|| {
             let points = self.points(|vital| vital.network.map(|counts| counts.listen_overflows as f64));
             let series = Series::line("dropped", Ink::Bad, Stroke::Solid, points);
-            panel("Dropped at full listen queues so far, machine-wide", 70.0, Unit::Count, series, None)
+            let title =
+                format!("Dropped at full listen queues so far, {}", self.report.summary.observations.counted_in());
+            panel(&title, 70.0, Unit::Count, series, None)
         });
         queue.into_iter().chain(drops).collect()
     }

@@ -201,6 +201,11 @@ impl Observations {
         observation.starts_with("active")
     }
 
+    /// Of whom the kernel's counters tell: they are a whole network namespace's.
+    pub fn counted_in(&self) -> &'static str {
+        if Self::is_active(&self.isolate) { "in the run's own network" } else { "machine-wide" }
+    }
+
     /// Whether anything would have noticed a stall.
     pub fn sees_stalls(&self) -> bool {
         Self::is_active(&self.black_box) || Self::is_active(&self.heartbeat)

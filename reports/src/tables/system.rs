@@ -13,6 +13,9 @@ pub(crate) fn system(summary: &Summary) -> Table {
     let ready = system.ready_after_ms.map(|ms| ms as f64);
     let by_process = stalls_by_process(system);
     let stacks = stall_stacks(summary);
+    let counted = |what: &str| format!("{what}, {}", summary.observations.counted_in());
+    let (overflows, drops) = (counted("dropped at a full one"), counted("dropped by listeners"));
+    let resent = counted("SYNs sent again");
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
         ("peak memory", Value::size(system.rss_peak_bytes).to_string()),
@@ -30,9 +33,9 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
         ("longest listen queue", Value::count(system.listen_queue_peak).to_string()),
         ("room in the listen queue", Value::count(system.listen_backlog).to_string()),
-        ("dropped at a full one, machine-wide", Value::count(system.listen_overflows).to_string()),
-        ("dropped by listeners, machine-wide", Value::count(system.listen_drops).to_string()),
-        ("SYNs sent again, machine-wide", Value::count(system.syn_retransmits).to_string()),
+        (overflows.as_str(), Value::count(system.listen_overflows).to_string()),
+        (drops.as_str(), Value::count(system.listen_drops).to_string()),
+        (resent.as_str(), Value::count(system.syn_retransmits).to_string()),
         ("lines on stderr", Value::count(system.stderr_lines).to_string()),
         ("error lines", Value::count(system.stderr_errors).to_string()),
     ];
@@ -111,9 +114,7 @@ pub(crate) fn services(summary: &Summary) -> Table {
 fn ended(summary: &Summary, ending: &Ending) -> String {
     match ending.kind {
         EndingKind::Stopped => stopped(ending),
-        EndingKind::Exit | EndingKind::Signal => {
-            ending_words(ending, summary.header.load_us.0)
-        }
+        EndingKind::Exit | EndingKind::Signal => ending_words(ending, summary.header.load_us.0),
     }
 }
 
