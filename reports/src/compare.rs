@@ -120,7 +120,10 @@ fn act_pairs(act: &str, baseline: &Summary, candidate: &Summary) -> Vec<Pair> {
     let (Some(before), Some(after)) = (baseline.acts.get(act), candidate.acts.get(act)) else {
         return Vec::new();
     };
-    ACT_SERIES.iter().map(|(series, of)| pair(format!("{act}: {series}"), of(before), of(after))).collect()
+    let series = ACT_SERIES.iter().map(|(series, of)| (series, of(before), of(after)));
+    // Of an act of which none succeeded on either side there is nothing to compare.
+    let told = series.filter(|(_, before, after)| (*before, *after) != (Value::Absent, Value::Absent));
+    told.map(|(series, before, after)| pair(format!("{act}: {series}"), before, after)).collect()
 }
 
 fn pair(series: String, before: Value, after: Value) -> Pair {
@@ -156,6 +159,7 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::recording::Network;
+    use crate::summary::Quantiles;
 
     fn before() -> Summary {
         let mut before = fixture::summary();
@@ -217,6 +221,17 @@ mod tests {
         for act in ["open", "guess"] {
             assert_eq!(series(&comparison, &format!("{act}: response p99")).change, "");
         }
+    }
+
+    #[test]
+    fn response_times_that_neither_run_has_are_left_out() {
+        let mut hopeless = fixture::summary();
+        hopeless.acts.get_mut("open").unwrap().response_us = Quantiles::default();
+        let of_open = |one: &Summary, other: &Summary| {
+            let series = compare(one, other).unwrap().series;
+            series.iter().filter(|pair| pair.series.starts_with("open: response")).count()
+        };
+        assert_eq!((of_open(&hopeless, &hopeless), of_open(&hopeless, &fixture::summary())), (0, 3));
     }
 
     #[test]
