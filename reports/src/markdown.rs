@@ -15,12 +15,12 @@ pub fn markdown(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> S
         title(summary),
         format!("**{}**\n", escaped(&headline(summary, verdict))),
         reasons(verdict),
+        lines("Last lines on the system's stderr", summary.system.last_words()),
         findings.concat(),
         format!("\n## How it was measured\n\n{}", bullets(&how_measured(&summary.header))),
         lines("Telegram's ceilings, as modelled", &summary.header.how.ceilings),
         tables.concat(),
         lines("Commonest error lines", &summary.system.commonest_errors()),
-        lines("Last lines on the system's stderr", summary.system.last_words()),
         format!("\n## Run it again\n\n```sh\n{}\n```\n", summary.header.repeat_with),
     ]
     .concat()

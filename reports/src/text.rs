@@ -18,6 +18,7 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
     page += &headline(summary, verdict);
     page += "\n";
     page += &reasons(verdict);
+    page += &section("Last lines on the system's stderr", summary.system.last_words());
     page += &list_of(findings);
     page += &section("How it was measured", &how_measured(&summary.header));
     page += &section("Telegram's ceilings, as modelled", &summary.header.how.ceilings);
@@ -26,7 +27,6 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
         page += &drawn(&table);
     }
     page += &section("Commonest error lines", &summary.system.commonest_errors());
-    page += &section("Last lines on the system's stderr", summary.system.last_words());
     page += &section("Run it again", std::slice::from_ref(&summary.header.repeat_with));
     page
 }

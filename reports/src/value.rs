@@ -81,6 +81,12 @@ impl Value {
     }
 }
 
+/// `1 act`, `1,200 acts`.
+pub(crate) fn many(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", Value::Count(count))
+}
+
 impl From<Duration> for Value {
     fn from(duration: Duration) -> Self {
         Self::Time(duration.as_micros() as u64)
@@ -178,6 +184,11 @@ mod tests {
         for (value, text) in written {
             assert_eq!(value.to_string(), text);
         }
+    }
+
+    #[test]
+    fn one_of_a_thing_is_singular() {
+        assert_eq!([0, 1, 1_200].map(|count| many(count, "act")), ["0 acts", "1 act", "1,200 acts"]);
     }
 
     #[test]

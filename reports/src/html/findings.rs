@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::{Finding, Report};
 
-use super::words::sentence;
+use super::words::{marked, sentence};
 
 /// The findings.
 pub(super) fn section(report: &Report<'_>) -> Markup {
@@ -23,8 +23,8 @@ fn one(finding: &Finding) -> Markup {
     html! {
         article.finding {
             h3 { (sentence(&finding.id.name().replace('_', " "))) }
-            p { (sentence(&finding.text)) }
-            ul { @for evidence in &finding.evidence { li { (evidence) } } }
+            p { (marked(&sentence(&finding.text))) }
+            ul { @for evidence in &finding.evidence { li { (marked(evidence)) } } }
         }
     }
 }

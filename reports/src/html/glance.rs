@@ -3,6 +3,9 @@
 use maud::{Markup, html};
 
 use crate::Summary;
+use crate::chart::outcomes::CLASSES;
+use crate::recording::Outcomes;
+use crate::value::many;
 use crate::{Report, Value};
 
 use super::words;
@@ -16,7 +19,7 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
         section {
             h2 { "At a glance" }
             dl.glance {
-                (figure("acts that succeeded", Value::Count(ok), &format!("of {} planned", Value::Count(planned))))
+                (figure("acts that succeeded", Value::Count(ok), &format!("of {} planned{}", Value::Count(planned), others(summary))))
                 (slowest(report))
                 (figure("peak memory", Value::size(summary.system.rss_peak_bytes), "resident, all processes"))
                 (stall(report))
@@ -27,9 +30,18 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
     }
 }
 
+/// What most of the others came to.
+fn others(summary: &Summary) -> String {
+    let mut all = Outcomes::default();
+    summary.acts.values().for_each(|act| all.merge(&act.outcomes));
+    let commonest = CLASSES.iter().map(|class| ((class.count)(&all), class.name)).max_by_key(|(count, _)| *count);
+    let said = commonest.filter(|(count, _)| *count > 0);
+    said.map(|(count, name)| format!(", {} {name}", Value::Count(count))).unwrap_or_default()
+}
+
 fn throttled(summary: &Summary) -> Markup {
     let throttled = Value::count(summary.telegram.measured(|telegram| telegram.throttled));
-    let calls = summary.telegram.measured(|telegram| format!("of {}", words::many(telegram.calls, "call")));
+    let calls = summary.telegram.measured(|telegram| format!("of {}", many(telegram.calls, "call")));
     figure("calls answered 429", throttled, &calls.unwrap_or_else(|| "the stub is another rig's".to_owned()))
 }
 
@@ -53,7 +65,7 @@ fn stall(report: &Report<'_>) -> Markup {
     let system = &report.summary.system;
     let beside = match (system.stall_max_ms, system.stalls) {
         (None, _) => words::because(&report.summary.observations.black_box).to_owned(),
-        (Some(_), Some(count)) => words::many(count, "stall"),
+        (Some(_), Some(count)) => many(count, "stall"),
         (Some(_), None) => String::new(),
     };
     figure("longest stall", Value::millis(system.stall_max_ms), &beside)

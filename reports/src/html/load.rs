@@ -52,7 +52,7 @@ fn where_the_time_went(report: &Report<'_>) -> Markup {
                 tbody {
                     (share(name, "service", &act.service_us))
                     (share("", "blocked", &act.blocked_us))
-                    (share("", "failed", &act.failed_response_us))
+                    @if act.failed_response_us.count > 0 { (share("", "failed", &act.failed_response_us)) }
                 }
             }
         } }
@@ -78,7 +78,7 @@ pub(super) fn outcomes(report: &Report<'_>) -> Markup {
     html! {
         section {
             h2 { "Outcomes" }
-            (plate(|layout| outcomes::chart(report, layout), "The legend names the layers from the bottom to the top."))
+            (plate(|layout| outcomes::chart(report, layout), if acts.values().all(|act| act.outcomes.total() == 0) { "Every act succeeded." } else { "The legend names the layers from the bottom to the top." }))
             @if !acts.is_empty() {
                 div.scroll { table {
                     thead { tr { th { "outcome" } @for (name, _) in tables::in_order(report.summary) { th.number { (name) } } th { "meaning" } } }

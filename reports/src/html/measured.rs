@@ -13,7 +13,7 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
     html! {
         section {
             h2 { "How it was measured" }
-            ul.plain { @for line in how_measured(header) { li { (words::sentence(&line)) } } }
+            ul.plain { @for line in how_measured(header) { li { (words::marked(&words::sentence(&line))) } } }
             h3 { "The rig's own error" }
             p { "Lag is the rig's own lateness: from the instant an act was due, and its player free, to the send." }
             (words::facts(&tables::rig(report.summary)))

@@ -27,7 +27,6 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
                 (words::table(&tables::services(report.summary)))
             }
             @if let Some(hint) = &report.summary.system.pool_hint { p.note { (hint) } }
-            (last_words(report))
             (events(report))
             (messages(report))
         }
@@ -54,17 +53,6 @@ fn caption(report: &Report<'_>) -> &'static str {
         }
         Some(Source::Outside) | None => {
             "All processes of the system together. A stall is a probe left unanswered for longer than 50 ms over the run's median; the bars show how long each was."
-        }
-    }
-}
-
-/// What it wrote last, when it ended by itself.
-fn last_words(report: &Report<'_>) -> Markup {
-    let lines = report.summary.system.last_words();
-    html! {
-        @if !lines.is_empty() {
-            h3 { "Its last lines on stderr" }
-            pre { (lines.join("\n")) }
         }
     }
 }

@@ -111,7 +111,22 @@ fn what_was_not_measured_is_never_shown_as_zero() {
 fn a_death_is_told_in_the_headline_and_marked_in_the_charts() {
     let page = html(&fixture::dead().report());
     assert!(page.contains("SIGSEGV 3.1 s into the load (312 acts in flight)"));
+    let [last, budgets] = ["Its last lines on stderr:", "<h2>Budgets"].map(|words| page.find(words).unwrap());
+    assert!(last < budgets, "what it wrote last stands where its death is told");
     assert!(page.contains(">died</text>"));
+}
+
+#[test]
+fn what_most_of_the_acts_that_failed_came_to_stands_beside_those_that_succeeded() {
+    assert!(html(&fixture::dead().report()).contains(" planned, "));
+    assert!(!html(&fixture::calm().report()).contains(" planned, "));
+}
+
+#[test]
+fn names_in_backticks_are_code_and_stay_text() {
+    let mut run = fixture::stampede();
+    run.findings[0].evidence = vec!["3 of 4 `<open>` were answered 2xx".to_owned()];
+    assert!(html(&run.report()).contains("3 of 4 <code>&lt;open&gt;</code> were answered 2xx"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::verdict::{Tone, headline};
 use crate::{BudgetLine, Report, Standing};
 
-use super::words::{said, sentence};
+use super::words::{marked, said, sentence};
 
 /// Verdict and budgets.
 pub(super) fn section(report: &Report<'_>) -> Markup {
@@ -13,9 +13,21 @@ pub(super) fn section(report: &Report<'_>) -> Markup {
         section.verdict.(class(report.verdict.tone())) {
             (in_words(report))
             @for reason in report.verdict.invalid_because().iter().skip(1) { p { (sentence(reason)) } }
+            (last_words(report))
             p.exit { "Exit code " (report.verdict.kind().exit_code()) }
         }
         (budgets(report))
+    }
+}
+
+/// What the system wrote last, when it ended by itself: mostly the reason.
+fn last_words(report: &Report<'_>) -> Markup {
+    let lines = report.summary.system.last_words();
+    html! {
+        @if !lines.is_empty() {
+            p.exit { "Its last lines on stderr:" }
+            pre { (lines.join("\n")) }
+        }
     }
 }
 
@@ -79,7 +91,7 @@ fn row(line: &BudgetLine) -> Markup {
             td.number.ratio { @if let Some(ratio) = line.ratio { (of_limit(ratio)) } }
             td.state.(class) {
                 span.sign aria-hidden="true" { (sign) } (word)
-                @if let Some(why) = line.standing.why() { span.why { (why) } }
+                @if let Some(why) = line.standing.why() { span.why { (marked(why)) } }
             }
         }
     }

@@ -11,6 +11,15 @@ pub(super) fn said(text: &str) -> Markup {
     html! { @if none { span.none { (text) } } @else { (text) } }
 }
 
+/// A sentence of ours in which what is between backticks is code.
+pub(super) fn marked(text: &str) -> Markup {
+    html! {
+        @for (nth, part) in text.split('`').enumerate() {
+            @if nth % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// A table of two columns as a list of facts.
 pub(super) fn facts(table: &Table) -> Markup {
     html! {
@@ -50,10 +59,4 @@ pub(super) fn because(observation: &str) -> &str {
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// `1 stall`, `2 stalls`.
-pub(super) fn many(count: u64, noun: &str) -> String {
-    let count_said = Value::Count(count);
-    if count == 1 { format!("{count_said} {noun}") } else { format!("{count_said} {noun}s") }
 }

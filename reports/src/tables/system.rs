@@ -14,7 +14,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
     let by_process = stalls_by_process(system);
     let stacks = stall_stacks(summary);
     let counted = |what: &str| format!("{what}, {}", summary.observations.counted_in());
-    let (overflows, drops) = (counted("dropped at a full one"), counted("dropped by listeners"));
+    let (overflows, drops) = (counted("dropped at a full listen queue"), counted("dropped by listeners"));
     let resent = counted("SYNs sent again");
     let mut values = vec![
         ("ready after", Value::millis(ready).to_string()),
@@ -26,7 +26,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("memory at the end, shared pages divided", Value::size(system.pss_bytes).to_string()),
         ("threads waited for a processor", Value::millis(system.run_queue_wait_ms).to_string()),
         ("threads lost the processor", Value::count(system.switches_forced).to_string()),
-        ("threads gave it up", Value::count(system.switches_voluntary).to_string()),
+        ("threads gave the processor up", Value::count(system.switches_voluntary).to_string()),
         ("pages read from disk", Value::count(system.major_faults).to_string()),
         ("stalls", Value::count(system.stalls).to_string()),
         ("longest stall", Value::millis(system.stall_max_ms).to_string()),

@@ -1,9 +1,9 @@
 //! The verdict in one line of words, the same in every renderer.
 
 use super::{Breach, BudgetLine, Standing, Verdict, budget_lines};
-use crate::Value;
 use crate::recording::{Ending, Shard};
 use crate::summary::Summary;
+use crate::value::many;
 
 /// The verdict in words, its kind first: `died: SIGSEGV 3.1 s into the load (312 acts in flight)`.
 pub fn headline(summary: &Summary, verdict: &Verdict) -> String {
@@ -59,7 +59,7 @@ pub fn ending_words(ending: &Ending, load_from_us: u64) -> String {
     let when = if into_load_ms < 0 {
         "before the load".to_owned()
     } else {
-        format!("{:.1} s into the load ({} acts in flight)", into_load_ms as f64 / 1e3, Value::Count(ending.in_flight))
+        format!("{:.1} s into the load ({} in flight)", into_load_ms as f64 / 1e3, many(ending.in_flight, "act"))
     };
     let note = ending.note.as_ref().map(|note| format!(", {note}")).unwrap_or_default();
     format!("{} {when}{note}", cause(ending))
