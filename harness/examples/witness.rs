@@ -172,7 +172,8 @@ fn timer(rate: u64, seconds: u64) -> String {
     });
     let mut late: Vec<u64> = late.collect();
     let rung: Vec<u64> = (0..).zip(&late).map(|(nth, late)| nth * 1_000_000_000 / rate + late).collect();
-    let densest = rung.iter().enumerate().map(|(nth, at)| nth + 1 - rung.partition_point(|rang| rang + 10_000_000 <= *at));
+    let densest =
+        rung.iter().enumerate().map(|(nth, at)| nth + 1 - rung.partition_point(|rang| rang + 10_000_000 <= *at));
     let densest = densest.max().unwrap_or_default();
     late.sort_unstable();
     let at = |share: usize| late[late.len() * share / 100] / 1_000;
