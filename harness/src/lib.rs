@@ -22,6 +22,7 @@ pub mod record;
 pub mod redirect;
 pub mod run;
 pub mod scenario;
+mod sockets;
 pub mod stop;
 pub mod system;
 pub mod template;

@@ -1,6 +1,6 @@
 //! The rig's end: starts a keeper, hears its reports, orders it to stop, and makes sure that it is gone.
 
-use std::io::{self, Read};
+use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -10,6 +10,9 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use rustix::process::Signal;
 
 use super::clock::now;
@@ -231,7 +234,17 @@ pub enum Heard {
 }
 
 impl Reports {
-    /// The next report, waited for no longer than `within`.
+    /// Waits until there is something to hear, or one of these becomes readable, for no longer than `within`.
+    pub fn wait(&self, within: Duration, others: &[OwnedFd]) {
+        let within = if self.lines.has_one() { Duration::ZERO } else { within };
+        let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
+        let others = others.iter().map(|other| PollFd::new(other, PollFlags::IN));
+        let mut watched: Vec<PollFd<'_>> = others.chain([PollFd::new(&self.from, PollFlags::IN)]).collect();
+        // A wait that a signal ends, or that fails, is a wait that was shorter.
+        let _ready = poll(&mut watched, Some(&timeout));
+    }
+
+    /// The next report, waited for no longer than `within`; of no time at all, one that is there already.
     pub fn next(&mut self, within: Duration) -> Heard {
         let until = now() + within;
         loop {
@@ -240,17 +253,12 @@ impl Reports {
                 Some(Err(_)) => return Heard::Lost,
                 None => {}
             }
-            let left = until.saturating_duration_since(now());
-            if left.is_zero() {
-                return Heard::Nothing;
-            }
-            match self.read(left) {
-                Ok(0) => return Heard::Lost,
-                Ok(_) => {}
-                Err(cause) => match cause.kind() {
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => {}
-                    _ => return Heard::Lost,
-                },
+            self.wait(until.saturating_duration_since(now()), &[]);
+            match self.read() {
+                Ok(1..) => {}
+                Err(Errno::AGAIN | Errno::INTR) if now() < until => {}
+                Err(Errno::AGAIN | Errno::INTR) => return Heard::Nothing,
+                Ok(0) | Err(_) => return Heard::Lost,
             }
         }
     }
@@ -265,10 +273,10 @@ impl Reports {
         sweep(&self.mark);
     }
 
-    fn read(&mut self, within: Duration) -> io::Result<usize> {
-        self.from.set_read_timeout(Some(within))?;
+    /// What is there now.
+    fn read(&mut self) -> rustix::io::Result<usize> {
         let mut bytes = [0; 4096];
-        let read = self.from.read(&mut bytes)?;
+        let (read, _) = recv(&self.from, &mut bytes, RecvFlags::DONTWAIT)?;
         self.lines.push(&bytes[..read]);
         Ok(read)
     }

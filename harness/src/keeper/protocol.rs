@@ -162,6 +162,11 @@ impl Lines {
         self.pending.extend_from_slice(bytes);
     }
 
+    /// Whether a whole line is there.
+    pub(super) fn has_one(&self) -> bool {
+        self.pending.contains(&b'\n')
+    }
+
     /// The next whole line, if there is one.
     pub(super) fn next<T: DeserializeOwned>(&mut self) -> Option<io::Result<T>> {
         let end = self.pending.iter().position(|byte| *byte == b'\n')?;
@@ -181,8 +186,9 @@ mod tests {
         let (head, tail) = wire.split_at(7);
         let mut lines = Lines::default();
         lines.push(head);
-        assert!(lines.next::<Order>().is_none());
+        assert!(!lines.has_one() && lines.next::<Order>().is_none());
         lines.push(tail);
+        assert!(lines.has_one());
         assert_eq!(lines.next::<Order>().unwrap().unwrap(), Order::Stop { grace_ms: 10_000 });
         assert!(lines.next::<Order>().is_none());
     }

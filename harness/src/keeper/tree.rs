@@ -3,6 +3,7 @@
 //! A process is known by its id and its start time, so that an id used again is never taken for the old process.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::os::fd::OwnedFd;
 
 use procfs::process::{Process, all_processes};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -29,12 +30,17 @@ impl Identity {
         (stat.starttime == self.start).then_some(stat.comm)
     }
 
+    /// A handle on this very process, which becomes readable when it ends (`pidfd_open(2)`, Linux 5.3); nothing when it
+    /// has ended already.
+    pub(crate) fn handle(self) -> Option<OwnedFd> {
+        let handle = pidfd_open(Pid::from_raw(self.pid as i32)?, PidfdFlags::empty()).ok()?;
+        // The handle now names one process for good: look again whether it is the one that was meant.
+        (Self::of(self.pid) == Some(self)).then_some(handle)
+    }
+
     /// Sends a signal to this very process; nothing happens when it has ended.
     pub(super) fn signal(self, signal: Signal) {
-        let Some(pid) = Pid::from_raw(self.pid as i32) else { return };
-        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        // The handle now names one process for good: look again whether it is the one that was meant.
-        if Self::of(self.pid) == Some(self) {
+        if let Some(handle) = self.handle() {
             // It may have ended since, which is what the signal was for; the next walk finds it if it refused.
             let _sent = pidfd_send_signal(handle, signal);
         }

@@ -11,7 +11,7 @@ use crate::keeper::Exit;
 /// The end of the system that the rig did not order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Death {
-    /// When the keeper learned of it, since the epoch.
+    /// When whoever served ended, and otherwise when the keeper learned of the command's end; since the epoch.
     pub at: Duration,
     /// How.
     pub cause: Cause,

@@ -1,7 +1,7 @@
 //! Acts in flight at the instant of a death. Pure.
 //!
 //! A dying process closes its connections before anyone hears of its death, so the count must be from before: the
-//! most that was noted in the last 100 ms before the keeper heard of it, on a machine that may be busy.
+//! most that was noted in the last 100 ms before it was heard of, on a machine that may be busy.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,6 +10,13 @@ use std::time::Duration;
 const WINDOW: Duration = Duration::from_millis(100);
 /// Notes kept, at one in 10 ms: the window, and as much again for a report that comes late.
 const NOTES: usize = 100;
+
+/// An instant, and what was in flight then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) at: Duration,
+    pub(super) in_flight: u64,
+}
 
 /// What was in flight lately.
 #[derive(Debug, Default)]
@@ -26,9 +33,14 @@ impl Lately {
         self.notes.push_back((now, in_flight));
     }
 
+    /// This instant, with what was in flight then.
+    pub(super) fn moment(&self, at: Duration) -> Moment {
+        Moment { at, in_flight: self.before(at) }
+    }
+
     /// The most in flight in the window before `at`; without a note there, the last one before it, or else the
     /// first one after it.
-    pub(super) fn before(&self, at: Duration) -> u64 {
+    fn before(&self, at: Duration) -> u64 {
         let earlier = || self.notes.iter().filter(|(when, _)| *when <= at);
         let within = earlier().filter(|(when, _)| *when + WINDOW >= at).max_by_key(|(_, count)| *count);
         let nearest = within.or_else(|| earlier().next_back()).or_else(|| self.notes.front());

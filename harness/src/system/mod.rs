@@ -23,6 +23,7 @@ pub mod port;
 pub mod preload;
 mod ready;
 mod running;
+mod servers;
 mod service;
 mod signal;
 mod unready;

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{FDTarget, Process, all_processes};
 
+use crate::sockets::{Diag, FAMILIES, Question, States};
+
 /// The port cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
@@ -123,16 +125,34 @@ pub(super) fn listening(pids: &[u32]) -> Vec<SocketAddr> {
 
 /// Of these processes, the ones that listen on this port.
 pub fn servers(pids: &[u32], port: u16) -> Vec<u32> {
-    let sought: Vec<u64> =
-        listeners().iter().filter(|entry| entry.local_address.port() == port).map(|entry| entry.inode).collect();
-    let listens = |pid: &u32| {
+    holding(pids, (States::Listening, port, 0))
+}
+
+/// Of these processes, the ones that are connected to this port.
+pub(super) fn callers(pids: &[u32], port: u16) -> Vec<u32> {
+    holding(pids, (States::Established, 0, port))
+}
+
+fn holding(pids: &[u32], (states, local_port, remote_port): (States, u16, u16)) -> Vec<u32> {
+    let Ok(kernel) = Diag::open() else { return Vec::new() };
+    let mut sought = Vec::new();
+    for family in FAMILIES {
+        let question = Question { family, states, local_port, remote_port, times: false };
+        // A kernel without IPv6 has nothing to say of it.
+        let _asked = kernel.ask(question, |socket| sought.push(u64::from(socket.inode)));
+    }
+    let holds = |pid: &u32| {
         Process::new(*pid as i32).is_ok_and(|process| sockets(&process).iter().any(|inode| sought.contains(inode)))
     };
-    pids.iter().copied().filter(listens).collect()
+    let pids = pids.iter().copied();
+    // Whoever looks often need not read every handle to learn that there is nothing to be found.
+    if sought.is_empty() { Vec::new() } else { pids.filter(holds).collect() }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpStream;
+
     use super::*;
 
     #[test]
@@ -166,5 +186,14 @@ mod tests {
         assert_eq!(servers(&[me, 1], at.port()), [me]);
         drop(held);
         assert!(servers(&[me, 1], at.port()).is_empty());
+    }
+
+    #[test]
+    fn a_process_is_found_by_where_it_is_connected_to() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (me, port) = (std::process::id(), listener.local_addr().unwrap().port());
+        assert!(callers(&[me, 1], port).is_empty(), "whoever listens there calls nobody");
+        let _connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert_eq!(callers(&[me, 1], port), [me]);
     }
 }

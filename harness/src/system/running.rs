@@ -18,6 +18,7 @@ use super::logs::{Output, Shared, await_end, drain, look};
 use super::oom::Kills;
 use super::port;
 use super::ready::{self, Glimpse};
+use super::servers::{Servers, Sought};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Known, Watch, hear};
 use crate::keeper::{Kept, Spec, Started, Tree, descendants};
@@ -27,6 +28,8 @@ use crate::scenario::Ready;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How much longer than its grace a stop may take: the keeper's own time for SIGKILL, and some.
 const STOP_MARGIN: Duration = Duration::from_secs(15);
+/// The stub's other door, that of `api.telegram.org` in a network of the run's own.
+const HTTPS: u16 = 443;
 /// Lines of stderr that an ending quotes.
 const QUOTED_LINES: usize = 20;
 
@@ -117,6 +120,7 @@ impl System {
             match glimpse {
                 Glimpse::Ready => {
                     self.ready_after = self.clock.now().saturating_sub(begun);
+                    self.know_servers(launch);
                     return Ok(self);
                 }
                 Glimpse::NotYet(text) if text != waited_for => {
@@ -133,6 +137,15 @@ impl System {
             }
             std::thread::sleep(LOOK_EVERY);
         }
+    }
+
+    /// Now that it is ready, whoever serves is there, and can be told from wrappers around it.
+    fn know_servers(&self, launch: &Launch) {
+        let door = launch.redirect.as_ref().filter(|redirect| redirect.is_isolated()).map(|_| HTTPS);
+        let stub = launch.stub.as_ref().map(|stub| stub.port()).into_iter().chain(door).collect();
+        let sought = Sought { root: self.kept.root(), port: launch.port, stub };
+        let servers = Servers::find(sought, || self.clock.now());
+        self.known.look().servers = Some(servers);
     }
 
     fn timed_out(self, waited_for: String, launch: &Launch) -> StartError {

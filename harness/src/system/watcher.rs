@@ -1,4 +1,4 @@
-//! The watcher: a thread that hears the keeper and notices the system's death at once.
+//! The watcher: a thread that hears the keeper and notices the system's death at once, behind a wrapper too.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
@@ -9,7 +9,8 @@ use floodrig_reports::recording::{Event, EventKind, Row};
 
 use super::clock::Clock;
 use super::death::{Cause, Death};
-use super::in_flight::Lately;
+use super::in_flight::{Lately, Moment};
+use super::servers::Servers;
 use crate::keeper::{Exit, Heard, Report, Reports};
 
 /// How often the acts in flight are noted.
@@ -31,8 +32,12 @@ pub struct Watch {
 /// What is known of the system's end.
 #[derive(Debug, Default)]
 pub(super) struct End {
+    /// Who serves, on the way from whoever waited for readiness to the watcher.
+    pub(super) servers: Option<Servers>,
     /// It died by itself.
     pub(super) death: Option<Death>,
+    /// The processes of it that have served until then.
+    pub(super) served: Vec<u32>,
     /// When the rig ordered it to stop.
     pub(super) stop_ordered: Option<Duration>,
     /// How it ended after that, and when.
@@ -89,24 +94,26 @@ impl Known {
 pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
     let clock = Clock::new(watch.epoch);
     let mut lately = Lately::default();
+    let mut servers = None;
     let mut unsent = None;
     loop {
-        lately.note(clock.now(), watch.in_flight.load(Ordering::Relaxed));
-        match reports.next(NOTE_EVERY) {
+        servers = known.look().servers.take().or(servers);
+        note(watch, clock, &mut lately, servers.as_mut());
+        reports.wait(NOTE_EVERY, servers.as_ref().map(Servers::handles).unwrap_or_default());
+        match reports.next(Duration::ZERO) {
             Heard::Report(Report::Ended { how, at_ns, orphan, .. }) => {
                 let at = clock.of_monotonic_ns(at_ns);
                 known.note_of_stop(how, at);
                 if orphan {
                     continue;
                 }
-                let death = ended(known, how, at, lately.before(at));
+                let death = ended(known, how, lately.moment(at), servers.as_ref());
                 unsent = death.map(|death| watch.event(death)).or(unsent);
             }
             Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
             Heard::Report(Report::Empty {}) => known.change(|end| (end.gone, end.gone_at) = (true, Some(clock.now()))),
             Heard::Lost => {
-                let now = clock.now();
-                let lost = keeper_lost(known, now, lately.before(now)).map(|death| watch.event(death));
+                let lost = keeper_lost(known, lately.moment(clock.now())).map(|death| watch.event(death));
                 reports.clear_up();
                 send_at_last(watch, unsent.into_iter().chain(lost), known);
                 return;
@@ -117,20 +124,35 @@ pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
     }
 }
 
-fn ended(known: &Known, how: Exit, at: Duration, in_flight: u64) -> Option<Death> {
+/// Notes what is in flight. What was read after the last of those who serve had ended says nothing of its end, however
+/// late it comes to this thread: so the end is looked for first.
+fn note(watch: &Watch, clock: Clock, lately: &mut Lately, servers: Option<&mut Servers>) {
+    let (now, in_flight) = (clock.now(), watch.in_flight.load(Ordering::Relaxed));
+    if let Some(servers) = servers {
+        servers.note_ended(lately.moment(now));
+        servers.look(|| clock.now());
+    }
+    lately.note(now, in_flight);
+}
+
+/// The command has ended, and with it the system, perhaps some time ago.
+fn ended(known: &Known, how: Exit, command: Moment, servers: Option<&Servers>) -> Option<Death> {
     let mut died = None;
     known.change(|end| {
-        if end.stop_ordered.is_some_and(|ordered| ordered <= at) {
-            end.stopped = Some((how, at));
+        // What makes a death or a stop of it is when the command ended: until then somebody may have served again.
+        if end.stop_ordered.is_some_and(|ordered| ordered <= command.at) {
+            end.stopped = Some((how, command.at));
         } else {
+            let Moment { at, in_flight } = servers.map_or(command, |servers| servers.died(command));
             died = Some(Death { at, cause: Cause::Ended(how), in_flight });
             end.death = died;
+            end.served = servers.map(|servers| servers.pids().to_vec()).unwrap_or_default();
         }
     });
     died
 }
 
-fn keeper_lost(known: &Known, at: Duration, in_flight: u64) -> Option<Death> {
+fn keeper_lost(known: &Known, Moment { at, in_flight }: Moment) -> Option<Death> {
     let mut died = None;
     known.change(|end| {
         let unexplained = !end.gone && end.death.is_none() && end.stop_ordered.is_none();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::diag::{Diag, FAMILIES, Question, States};
+use crate::sockets::{Diag, FAMILIES, Question, States};
 
 /// Asks for the accept queue of one port.
 #[derive(Debug)]

@@ -5,7 +5,6 @@
 //! its reason in the observations, never a zero. The rig's own lateness is never charged to the system.
 
 mod cpu;
-mod diag;
 mod heartbeat;
 mod line;
 mod listen;

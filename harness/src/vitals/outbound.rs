@@ -14,8 +14,8 @@ use std::time::Duration;
 use floodrig_reports::recording::{Outbound, Row, Towards};
 use procfs::process::{FDTarget, Process};
 
-use super::diag::{Diag, FAMILIES, Last, Question, Socket, States};
 use crate::keeper::Tree;
+use crate::sockets::{Diag, FAMILIES, Last, Question, Socket, States};
 use crate::system::Clock;
 
 /// How often connections are counted: a pool that is full for a fifth of a second makes nobody wait long.

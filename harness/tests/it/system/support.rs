@@ -88,6 +88,11 @@ impl Run {
         })
     }
 
+    /// Starts a system that opens its port, or calls the stub, by itself.
+    pub(crate) fn start_serving(&self, launch: &Launch) -> Result<System, StartError> {
+        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {})
+    }
+
     /// Starts a system for which the test answers every connection with these bytes.
     pub(crate) fn start_answering(&self, launch: &Launch, answer: &'static [u8]) -> Result<System, StartError> {
         let mut serving = false;

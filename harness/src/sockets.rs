@@ -33,11 +33,11 @@ const LAST_SENT: usize = 44;
 const LAST_RECEIVED: usize = 52;
 
 /// The two versions of the protocol.
-pub(super) const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
+pub(crate) const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
 
 /// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_LISTEN` is 10.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum States {
+pub(crate) enum States {
     Established = 1 << 1,
     Listening = 1 << 10,
     Either = 1 << 1 | 1 << 10,
@@ -45,53 +45,53 @@ pub(super) enum States {
 
 /// Which sockets are asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Question {
-    pub(super) family: AddressFamily,
-    pub(super) states: States,
+pub(crate) struct Question {
+    pub(crate) family: AddressFamily,
+    pub(crate) states: States,
     /// Only those of this port here; 0: any.
-    pub(super) local_port: u16,
+    pub(crate) local_port: u16,
     /// Only those to this port there; 0: any.
-    pub(super) remote_port: u16,
+    pub(crate) remote_port: u16,
     /// Whether the times of the last data are wanted too.
-    pub(super) times: bool,
+    pub(crate) times: bool,
 }
 
 /// One socket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Socket {
-    pub(super) listening: bool,
-    pub(super) local_port: u16,
-    pub(super) remote_port: u16,
+pub(crate) struct Socket {
+    pub(crate) listening: bool,
+    pub(crate) local_port: u16,
+    pub(crate) remote_port: u16,
     /// Of a listener: connections that wait to be accepted.
-    pub(super) receive_queue: u32,
+    pub(crate) receive_queue: u32,
     /// Of a listener: how many may wait.
-    pub(super) send_queue: u32,
-    pub(super) inode: u32,
+    pub(crate) send_queue: u32,
+    pub(crate) inode: u32,
     /// Milliseconds since data was last sent and received, when that was asked for.
-    pub(super) last: Option<Last>,
+    pub(crate) last: Option<Last>,
 }
 
 /// Milliseconds since data went over a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Last {
-    pub(super) sent_ms: u32,
-    pub(super) received_ms: u32,
+pub(crate) struct Last {
+    pub(crate) sent_ms: u32,
+    pub(crate) received_ms: u32,
 }
 
 /// A line to the kernel, of this network namespace.
 #[derive(Debug)]
-pub(super) struct Diag(OwnedFd);
+pub(crate) struct Diag(OwnedFd);
 
 impl Diag {
     /// Opens it.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let kernel = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
         set_socket_timeout(&kernel, Timeout::Recv, Some(ANSWER_WITHIN))?;
         Ok(Self(kernel))
     }
 
     /// Hands on every socket that was asked for.
-    pub(super) fn ask(&self, question: Question, mut each: impl FnMut(Socket)) -> io::Result<()> {
+    pub(crate) fn ask(&self, question: Question, mut each: impl FnMut(Socket)) -> io::Result<()> {
         sendto(&self.0, &question.bytes(), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         // The kernel fills at most this much at a time for whoever offers it (`netlink_dump`).
         let mut bytes = vec![0; 32 * 1024];
