@@ -163,6 +163,14 @@ impl Places {
     }
 }
 
+/// Where the kernel counts its kills for want of memory in this process's own group, those below it left out; nothing:
+/// it is not mounted here.
+pub(super) fn own_kills() -> Option<PathBuf> {
+    let Places { unified, memory, cpu: _ } = Places::read();
+    let files = [memory.map(|dir| dir.join("memory.oom_control")), unified.map(|dir| dir.join("memory.events.local"))];
+    files.into_iter().flatten().find(|file| file.exists())
+}
+
 impl Group {
     fn make(place: Option<&PathBuf>, version: Version, limits: Limits, name: &str) -> io::Result<Self> {
         let place = place.ok_or_else(|| io::Error::other("not mounted here"))?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, EndingKind};
 
+use super::oom::Oom;
 use super::{last_words, signal};
 use crate::keeper::Exit;
 
@@ -52,8 +53,12 @@ impl Cause {
     }
 }
 
-/// The ending of a system that died. `oom_struck`: whether the killer was at work meanwhile.
-pub(super) fn of_death(death: Death, tail: &[String], oom_struck: Option<bool>) -> Ending {
+/// What an ending says where nobody can tell.
+const STRUCK_MEANWHILE: &str =
+    "the machine's out-of-memory killer struck meanwhile; whether it struck this system is not known";
+
+/// The ending of a system that died. `oom`: what is known of the killer's part in it.
+pub(super) fn of_death(death: Death, tail: &[String], oom: Oom) -> Ending {
     let (kind, code, name, note) = match death.cause {
         Cause::Ended(Exit::Signal(number)) => (EndingKind::Signal, None, Some(signal::name(number)), None),
         Cause::Ended(Exit::Code(code)) => {
@@ -65,12 +70,17 @@ pub(super) fn of_death(death: Death, tail: &[String], oom_struck: Option<bool>) 
             (EndingKind::Signal, None, Some("SIGKILL".to_owned()), Some(Cause::KeeperLost.to_string()))
         }
     };
-    let oom = if death.cause.may_be_oom() { oom_struck } else { Some(false) };
+    let (oom, unknown) = match if death.cause.may_be_oom() { oom } else { Oom::Spared } {
+        Oom::Struck => (Some(true), None),
+        Oom::Spared => (Some(false), None),
+        Oom::Meanwhile => (None, Some(STRUCK_MEANWHILE.to_owned())),
+        Oom::Untold => (None, None),
+    };
     let at_ms = death.at.as_millis() as i64;
     // SIGKILL leaves no time to say anything: what stands there was said of something else.
     let told = if death.cause.may_be_oom() { None } else { last_words::told(tail) };
     let told = told.map(|reason| format!("its stderr says \"{reason}\""));
-    let note = note.into_iter().chain(told).reduce(|note, told| format!("{note}; {told}"));
+    let note = [note, told, unknown].into_iter().flatten().reduce(|note, more| format!("{note}; {more}"));
     let stderr_tail = last_words::quoted(tail);
     let in_flight = death.in_flight;
     Ending { kind, code, signal: name, at_ms, in_flight, stderr_tail, oom, note, stop_took_ms: None }
@@ -134,7 +144,7 @@ mod tests {
     use super::*;
 
     fn died(how: Exit) -> Ending {
-        of_death(Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 }, &[], Some(true))
+        of_death(Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 }, &[], Oom::Struck)
     }
 
     #[test]
@@ -160,6 +170,20 @@ mod tests {
         assert_eq!(died(Exit::Code(137)).oom, Some(true));
         assert_eq!(died(Exit::Signal(11)).oom, Some(false));
         assert_eq!(died(Exit::Code(1)).oom, Some(false));
+    }
+
+    #[test]
+    fn a_kill_that_may_have_been_for_memory_is_neither_claimed_nor_denied() {
+        let ending = |cause, oom| {
+            let ending = of_death(Death { at: Duration::ZERO, cause: Cause::Ended(cause), in_flight: 0 }, &[], oom);
+            (ending.oom, ending.note)
+        };
+        assert_eq!(ending(Exit::Signal(9), Oom::Meanwhile), (None, Some(STRUCK_MEANWHILE.to_owned())));
+        assert_eq!(ending(Exit::Signal(11), Oom::Meanwhile), (Some(false), None));
+        assert_eq!(ending(Exit::Signal(9), Oom::Untold), (None, None));
+        assert_eq!(ending(Exit::Signal(9), Oom::Spared), (Some(false), None));
+        let behind = ending(Exit::Code(137), Oom::Meanwhile).1.unwrap();
+        assert!(behind.ends_with(&format!("of a wrapper; {STRUCK_MEANWHILE}")), "{behind}");
     }
 
     #[test]
@@ -194,7 +218,7 @@ mod tests {
         let tail = ["FATAL ERROR: heap".to_owned()];
         let note = |number| {
             let death = Death { at: Duration::ZERO, cause: Cause::Ended(Exit::Signal(number)), in_flight: 0 };
-            of_death(death, &tail, Some(false)).note
+            of_death(death, &tail, Oom::Spared).note
         };
         assert_eq!(note(6).as_deref(), Some("its stderr says \"FATAL ERROR: heap\""));
         assert_eq!(note(9), None);

@@ -15,7 +15,7 @@ use super::cores::{self, Pinning};
 use super::death::{self, Death, Stop};
 use super::launch::{Launch, spec};
 use super::logs::{Output, Shared, await_end, drain, look};
-use super::oom::Kills;
+use super::oom::{Oom, Signs};
 use super::port;
 use super::ready::{self, Glimpse};
 use super::servers::{Servers, Sought};
@@ -55,7 +55,7 @@ pub struct System {
     stderr: Shared,
     threads: Vec<JoinHandle<()>>,
     clock: Clock,
-    kills: Kills,
+    signs: Signs,
     confinement: Confinement,
     cap: Option<Cap>,
     ready_after: Duration,
@@ -72,7 +72,7 @@ impl System {
         port::check_free(launch.port)?;
         let clock = Clock::new(watch.epoch);
         let begun = clock.now();
-        let kills = Kills::so_far();
+        let signs = Signs::read();
         let confinement = Confinement::make(launch.limits, &format!("floodrig-{}-{}", std::process::id(), launch.port));
         let spec = Spec { cgroups: confinement.dirs(), ..spec(launch) };
         let Started { kept, reports, stdout, stderr } = Kept::start(&launch.program, &spec)?;
@@ -84,7 +84,7 @@ impl System {
             stderr: Shared::default(),
             threads: Vec::new(),
             clock,
-            kills,
+            signs,
             confinement,
             cap,
             ready_after: Duration::ZERO,
@@ -140,11 +140,12 @@ impl System {
     }
 
     /// Now that it is ready, whoever serves is there, and can be told from wrappers around it.
-    fn know_servers(&self, launch: &Launch) {
+    fn know_servers(&mut self, launch: &Launch) {
         let door = launch.redirect.as_ref().filter(|redirect| redirect.is_isolated()).map(|_| HTTPS);
         let stub = launch.stub.as_ref().map(|stub| stub.port()).into_iter().chain(door).collect();
         let sought = Sought { root: self.kept.root(), port: launch.port, stub };
         let servers = Servers::find(sought, || self.clock.now());
+        self.signs.of_group(servers.pids());
         self.known.look().servers = Some(servers);
     }
 
@@ -238,7 +239,7 @@ impl System {
         let tail = look(&self.stderr, Output::whole_tail);
         let mut ending = self.ending(within, &tail, confined.as_ref());
         if ending.kind != EndingKind::Stopped && capped.is_some() {
-            ending.note = capped;
+            (ending.note, ending.oom) = (capped, Some(false));
         }
         let left: Vec<u32> = left.iter().map(|process| process.pid).chain(self.known.look().left.clone()).collect();
         if !left.is_empty() {
@@ -247,13 +248,15 @@ impl System {
         Stopped { ending, logs: self.logs(), confined, events_dropped: self.known.look().dropped }
     }
 
-    /// A limit of its own has its own count of kills; without one there is only that of the machine.
+    /// A limit of its own has its own count of kills; without one there are only signs.
     fn ending(&self, grace: Duration, tail: &[String], confined: Option<&Confined>) -> Ending {
         let end = self.known.look();
         if let Some(death) = end.death {
-            let counted = confined.and_then(|confined| confined.oom_kills).map(|kills| kills > 0);
-            let struck = counted.or_else(|| Kills::so_far().struck_since(self.kills));
-            return death::of_death(death, tail, struck);
+            let oom = match confined.and_then(|confined| confined.oom_kills) {
+                Some(kills) => Oom::counted(kills),
+                None => self.signs.verdict(&[&[self.kept.command.pid], end.served.as_slice()].concat()),
+            };
+            return death::of_death(death, tail, oom);
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         let stop = Stop {

@@ -29,8 +29,7 @@ fn a_segmentation_fault_is_named() {
     assert_eq!(ending.oom, Some(false));
 }
 
-// Whether a kill was for want of memory is asked where the system has a count of its own (`limits`): the machine's count
-// is of everybody's, other tests' included.
+// Whether a kill was for want of memory is asked in `limits` and `oom`: other tests' kills count on this machine too.
 #[test]
 fn a_kill_is_named() {
     let ending = ending_of("kill -KILL $$");

@@ -11,6 +11,7 @@ mod heartbeat;
 mod lifecycle;
 mod limits;
 mod loops;
+mod oom;
 mod readiness;
 mod redirect;
 mod support;
