@@ -121,6 +121,29 @@ fn without_the_tool_nothing_is_run_and_the_next_step_is_named() {
     assert!(!rig.path().join("out").exists());
 }
 
+/// Becomes what it is given, where no more namespaces may be made: a user namespace whose limits are 0.
+const FORBIDDEN: &str = "echo 0 > /proc/sys/user/max_user_namespaces && echo 0 > /proc/sys/user/max_net_namespaces && \
+                         exec \"$@\"";
+
+#[test]
+fn where_namespaces_are_forbidden_nothing_is_run_and_what_would_allow_them_is_named() {
+    if isolated().is_none() {
+        return;
+    }
+    let tried = Command::new("unshare").args(["--user", "--map-root-user", "true"]).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        return skipped("this user may make no user namespaces", false);
+    }
+    let rig =
+        Rig::new(&TALK.replace("[\"python3\", \"-E\", \"bot.py\"]", "[\"touch\", \"seen\"]")).with(&["--isolate"]);
+    let below = ["unshare", "--user", "--map-root-user", "sh", "-c", FORBIDDEN, "sh"];
+    let left = rig.run_below(&below).ended(2);
+    let says =
+        ["--isolate: namespaces are not allowed here", "kernel.unprivileged_userns_clone", "run without --isolate"];
+    assert!(says.iter().all(|words| left.stderr.contains(words)), "{}", left.stderr);
+    assert!(!rig.path().join("out").exists() && !rig.path().join("seen").exists());
+}
+
 #[test]
 fn a_system_elsewhere_and_a_network_of_ones_own_exclude_each_other() {
     let left = Rig::new(TALK).with(&["--isolate", "--target", "http://127.0.0.1:1"]).run().ended(2);

@@ -84,6 +84,23 @@ fn ctrl_c_while_deliveries_settle_makes_the_run_partial() {
 }
 
 #[test]
+fn ctrl_c_while_the_system_is_left_alone_makes_the_run_partial_and_still_reports_the_load() {
+    let rig = Rig::small(&[("settle = \"5s\"", "settle = \"5s\"\nidle = \"240s\"")]);
+    let child = rig.start();
+    eventually("the load has settled", || recorded(rig.path(), "settled"));
+    kill(child.id(), "INT");
+    let left = rig.wait(child).ended(130).complete();
+    nothing_left(&rig);
+    let summary = left.summary();
+    assert_eq!((&summary["verdict"], &summary["exit_code"]), (&"partial".into(), &130.into()));
+    assert!(summary["acts"]["open"]["ok"].as_u64() > Some(0), "{}", summary["acts"]);
+    assert!(summary["recovery"].is_null(), "nobody came once more: {}", summary["recovery"]);
+    assert_eq!(summary["system"]["ending"]["kind"], "stopped");
+    let files = ["run.jsonl", "report.html", "summary.json", "report.md"];
+    assert!(files.iter().all(|file| rig.path().join("out").join(file).exists()));
+}
+
+#[test]
 fn runs_that_ctrl_c_kept_from_being_made_are_no_pass() {
     let stubborn = ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\"");
     let slow_stop = ("ready = \"/healthz\"", "ready = \"/healthz\"\nstop_within = \"3s\"");

@@ -124,6 +124,15 @@ impl Rig {
         self.wait(self.start())
     }
 
+    /// Runs to the end below this program, which is to become the command that it is given.
+    pub(crate) fn run_below(&self, program: &[&str]) -> Left {
+        let rig = self.command();
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).arg(rig.get_program()).args(rig.get_args()).envs(self.exported.iter().cloned());
+        command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.left(&ended(command.spawn().expect("the program starts")))
+    }
+
     /// Another command in the folder.
     pub(crate) fn floodrig(&self, arguments: &[&str]) -> Left {
         let mut command = Command::new(env!("CARGO_BIN_EXE_floodrig"));
