@@ -16,7 +16,7 @@ use floodrig::exchange::Speech;
 use floodrig::keeper::{Program, Tree};
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{Launch, System, Watch, cores, port};
-use floodrig::vitals::{Folder, Observer, Subject};
+use floodrig::vitals::{Folder, Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stall};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -48,7 +48,7 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
         inside.extend(stalls(&rows));
     }
     let threads = threads_cpu();
-    let outside = observer.finish().stalls;
+    let Observed { stalls: outside, tree_cpu, .. } = observer.finish();
     let cpu = own_cpu().saturating_sub(before);
     inside.extend(stalls(&rows));
     system.stop(launch.stop_within);
@@ -59,6 +59,7 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
         "outside": outside,
         "cpu_us_per_second_by_thread":
             threads.into_iter().map(|(name, us)| (name, us / length.as_secs_f64())).collect::<BTreeMap<_, _>>(),
+        "tree_cpu_us_per_second": tree_cpu.as_secs_f64() * 1e6 / length.as_secs_f64(),
         "cpu_us_per_second": cpu.as_micros() as f64 / length.as_secs_f64(),
     })
 }

@@ -90,16 +90,18 @@ impl System {
             ready_after: Duration::ZERO,
         };
         let known = Arc::clone(&system.known);
-        system.thread(move || hear(reports, &watch, &known));
+        system.thread("watcher", move || hear(reports, &watch, &known));
         let output = Arc::clone(&system.stdout);
-        system.thread(move || drain(stdout, &output, |_| {}));
+        system.thread("stdout", move || drain(stdout, &output, |_| {}));
         let output = Arc::clone(&system.stderr);
-        system.thread(move || drain(stderr, &output, |_| {}));
+        system.thread("stderr", move || drain(stderr, &output, |_| {}));
         system.become_ready(launch, begun, interrupted, progress)
     }
 
-    fn thread(&mut self, work: impl FnOnce() + Send + 'static) {
-        self.threads.push(std::thread::spawn(work));
+    /// One that `top` shows by this name.
+    fn thread(&mut self, name: &str, work: impl FnOnce() + Send + 'static) {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+        self.threads.push(thread.expect("the kernel has a thread for every system"));
     }
 
     fn become_ready(

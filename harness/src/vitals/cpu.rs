@@ -89,6 +89,12 @@ pub(super) struct Own {
     pub(super) stub: Option<Duration>,
 }
 
+/// CPU time of the calling thread so far.
+pub(super) fn this_thread() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
+}
+
 /// What the rig has used so far.
 pub(super) fn own(stub_threads: &[u32]) -> Own {
     let all = clock_gettime(ClockId::ProcessCPUTime);

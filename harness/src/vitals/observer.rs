@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
 
+use super::cpu;
 use super::heartbeat::{Folder, Standing, Watch};
 use super::listen::ListenQueue;
 use super::netstat::NetStat;
@@ -58,7 +59,7 @@ pub struct Subject {
 #[derive(Debug)]
 pub struct Observer {
     stop: SyncSender<()>,
-    thread: JoinHandle<(u64, Option<u64>)>,
+    thread: JoinHandle<Last>,
     probe: Option<Probe>,
     heartbeat: Standing,
     black_box: String,
@@ -79,6 +80,16 @@ pub struct Observed {
     pub pss_bytes: Option<u64>,
     /// Rows that were dropped because the queue to the recorder was full.
     pub dropped: u64,
+    /// What looking at the system's processes has cost the rig.
+    pub tree_cpu: Duration,
+}
+
+/// What the observer's own thread leaves.
+#[derive(Debug)]
+struct Last {
+    dropped: u64,
+    pss_bytes: Option<u64>,
+    tree_cpu: Duration,
 }
 
 impl Subject {
@@ -159,6 +170,7 @@ impl Observer {
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,
             dropped: 0,
+            tree_cpu: Duration::ZERO,
         };
         let thread = named("observer", move || observing.until_stopped(&stopped));
         let connections = connections.ok();
@@ -178,9 +190,9 @@ impl Observer {
     pub fn finish(self) -> Observed {
         drop(self.stop);
         let delays = self.probe.map(Probe::finish).unwrap_or_default();
-        let (dropped, pss_bytes) = self.thread.join().expect("the observer never panics");
+        let Last { dropped, pss_bytes, tree_cpu } = self.thread.join().expect("the observer never panics");
         let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
-        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped }
+        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped, tree_cpu }
     }
 }
 
@@ -211,11 +223,11 @@ struct Observing {
     own: OwnUse,
     rows: SyncSender<Row>,
     dropped: u64,
+    tree_cpu: Duration,
 }
 
 impl Observing {
-    /// Returns how many rows were dropped, and what memory there was at the end.
-    fn until_stopped(&mut self, stop: &Receiver<()>) -> (u64, Option<u64>) {
+    fn until_stopped(&mut self, stop: &Receiver<()>) -> Last {
         let mut next = self.clock.now() + PERIOD;
         loop {
             match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
@@ -233,7 +245,9 @@ impl Observing {
 
     fn tick(&mut self, now: Duration) {
         let at_us = now.as_micros() as u64;
+        let before = cpu::this_thread();
         let tick = self.processes.tick();
+        self.tree_cpu += cpu::this_thread().saturating_sub(before);
         for text in tick.notes {
             self.send(Row::Event(Event { at_us, kind: EventKind::Note, text }));
         }
@@ -255,10 +269,10 @@ impl Observing {
         }));
     }
 
-    fn last(&mut self) -> (u64, Option<u64>) {
+    fn last(&mut self) -> Last {
         let look = self.loops.take().map(Watch::finish).unwrap_or_default();
         self.send_stalls(look.stalls, look.stacks);
-        (self.dropped, self.processes.pss_bytes())
+        Last { dropped: self.dropped, pss_bytes: self.processes.pss_bytes(), tree_cpu: self.tree_cpu }
     }
 
     fn send_stalls(&mut self, stalls: Vec<Stall>, stacks: Vec<Stack>) {

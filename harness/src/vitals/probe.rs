@@ -37,12 +37,14 @@ impl Probe {
         let gauge = Arc::new(AtomicU64::new(0));
         let mut asking =
             Asking { target, request, period, clock, stop: stopped, gauge: Arc::clone(&gauge), line: None };
-        let thread = std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name("probe".to_owned());
+        let thread = thread.spawn(move || {
             let one = asking.once();
             // Nobody waits for it any more when it took too long.
             let _told = first.send(one.is_ok());
             asking.until_stopped()
         });
+        let thread = thread.ok()?;
         // On failure the sender is dropped here, which stops the thread within one step.
         (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge })
     }
