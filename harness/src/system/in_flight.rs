@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// How far back a death is looked for.
 const WINDOW: Duration = Duration::from_millis(100);
-/// Notes kept, at one in 10 ms: the window, and as much again for a report that comes late.
+/// Notes kept, at one in 20 ms: the window, and much more for a report that comes late.
 const NOTES: usize = 100;
 
 /// An instant, and what was in flight then.

@@ -5,6 +5,7 @@
 //! its reason in the observations, never a zero. The rig's own lateness is never charged to the system.
 
 mod cpu;
+mod files;
 mod heartbeat;
 mod line;
 mod listen;

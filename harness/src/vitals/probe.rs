@@ -44,7 +44,7 @@ impl Probe {
             let _told = first.send(one.is_ok());
             asking.until_stopped()
         });
-        let thread = thread.ok()?;
+        let thread = thread.expect("the kernel has a thread for every observation");
         // On failure the sender is dropped here, which stops the thread within one step.
         (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge })
     }

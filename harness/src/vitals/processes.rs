@@ -1,13 +1,16 @@
 //! The processes of the system's tree: memory, CPU time, threads, handles.
 //!
-//! One process costs some 50 us a tick, half a thousandth of a core at ten a second. A process that ends meanwhile is
-//! simply not in the row; a zombie has no memory left to tell of and is left out too.
+//! A process that ends meanwhile is simply not in the row; a zombie has no memory left to tell of and is left out too.
+//! What it costs is shown by `scripts/bench observe`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 use floodrig_reports::recording::PidVital;
 use procfs::process::{LimitValue, Process};
 
+use super::files::Files;
 use super::threads::Threads;
 use crate::keeper::{Identity, Tree};
 use crate::system::cores;
@@ -36,6 +39,7 @@ impl Whose {
 pub(super) struct Processes {
     whose: Whose,
     system_cores: Vec<u32>,
+    births: Births,
     known: BTreeMap<Identity, Known>,
     /// Whether it was an orphan by then.
     noted: BTreeSet<(Identity, bool)>,
@@ -54,7 +58,14 @@ pub(super) struct Tick {
 impl Processes {
     /// Of these, which are to stay on these cores; of nothing at all without a tree.
     pub(super) fn new(whose: Whose, system_cores: Vec<u32>) -> Self {
-        Self { whose, system_cores, known: BTreeMap::new(), noted: BTreeSet::new(), ticks: 0 }
+        Self {
+            whose,
+            system_cores,
+            births: Births::default(),
+            known: BTreeMap::new(),
+            noted: BTreeSet::new(),
+            ticks: 0,
+        }
     }
 
     /// The memory of all that lives, shared pages divided among those that share them; nothing when it is hidden. Some
@@ -67,14 +78,24 @@ impl Processes {
         self.known.values().filter_map(of_one).reduce(|sum, one| sum + one)
     }
 
+    fn meet(&mut self) {
+        for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
+            if self.known.contains_key(&identity) {
+                continue;
+            }
+            if let Ok(process) = Process::new(identity.pid as i32) {
+                let files = Files::of(identity, self.known.len() < STAY_OPEN);
+                let handles_limit = handles_limit(&process);
+                self.known.insert(identity, Known { process, files, handles_limit, threads: Threads::default() });
+            }
+        }
+    }
+
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
-        for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
-            if let Ok(process) = Process::new(identity.pid as i32) {
-                let known = || Known { handles_limit: handles_limit(&process), process, threads: Threads::default() };
-                self.known.entry(identity).or_insert_with(known);
-            }
+        if self.births.any() || self.ticks.is_multiple_of(THREADS_EVERY) {
+            self.meet();
         }
         let mut tick = Tick::default();
         let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
@@ -98,7 +119,9 @@ impl Processes {
     }
 }
 
-/// Threads are read in one tick of so many.
+/// Processes whose files stay open; two handles each are few among those that the rig needs for its connections.
+const STAY_OPEN: usize = 100;
+/// Threads are read, and the tree is walked whatever the births say, in one tick of so many.
 const THREADS_EVERY: u32 = 10;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;
@@ -114,6 +137,7 @@ struct Sample {
 #[derive(Debug)]
 struct Known {
     process: Process,
+    files: Files,
     handles_limit: Option<u64>,
     threads: Threads,
 }
@@ -146,29 +170,64 @@ impl Known {
             self.threads.look(process);
         }
         let threads = self.threads.sum();
-        let (stat, status) = (process.stat().ok()?, process.status().ok()?);
-        // The handle on its folder in /proc stays with the old process, so its start time is that of this very one.
-        let rss = status.vmrss?;
+        let said = self.files.read().filter(|said| said.start == identity.start)?;
+        let rss = said.rss_kib?;
         let handles = process.fd_count();
         let vital = PidVital {
             pid: identity.pid,
-            name: status.name,
+            name: said.name,
             rss_bytes: rss * 1024,
-            hwm_bytes: status.vmhwm.unwrap_or(rss) * 1024,
-            cpu_us: (stat.utime + stat.stime) * 1_000_000 / procfs::ticks_per_second(),
-            threads: status.threads,
+            hwm_bytes: said.hwm_kib.unwrap_or(rss) * 1024,
+            cpu_us: said.cpu_ticks * 1_000_000 / procfs::ticks_per_second(),
+            threads: said.threads,
             handles: handles.as_ref().ok().map(|count| *count as u64),
             start: identity.start,
             handles_limit: self.handles_limit,
             waited_us: threads.waited_us,
             switches_voluntary: threads.switches_voluntary,
             switches_forced: threads.switches_forced,
-            major_faults: Some(stat.majflt),
+            major_faults: Some(said.major_faults),
         };
-        let cores = status.cpus_allowed_list.unwrap_or_default().into_iter().flat_map(|(from, to)| from..=to).collect();
         // One whose parent has ended comes to the keeper, whose own child the command is.
-        let is_orphan = whose.keeps_orphans(stat.ppid as u32) && whose.command != Some(identity.pid);
-        Some(Sample { vital, cores, handles_hidden: handles.is_err(), is_orphan })
+        let is_orphan = whose.keeps_orphans(said.parent) && whose.command != Some(identity.pid);
+        Some(Sample { vital, cores: cores_of(&said.cores), handles_hidden: handles.is_err(), is_orphan })
+    }
+}
+
+/// Such as `0-3,7`.
+fn cores_of(list: &str) -> Vec<u32> {
+    let ranges = list.split(',').filter_map(|part| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        Some(from.trim().parse().ok()?..=to.trim().parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+/// Whether the machine has had a new process or thread, so that the tree may have grown: walking it costs more than all
+/// else that is read of a process.
+#[derive(Debug, Default)]
+struct Births {
+    file: Option<File>,
+    last: Option<u64>,
+}
+
+impl Births {
+    /// Since the last time; always where the kernel does not tell.
+    fn any(&mut self) -> bool {
+        let before = self.last;
+        self.last = self.newest();
+        self.last.is_none() || self.last != before
+    }
+
+    /// `proc_loadavg(5)`: the last field is the id that was given most recently.
+    fn newest(&mut self) -> Option<u64> {
+        if self.file.is_none() {
+            self.file = File::open("/proc/loadavg").ok();
+        }
+        let mut bytes = [0; 128];
+        let read = self.file.as_ref()?.read_at(&mut bytes, 0).ok()?;
+        let newest = std::str::from_utf8(&bytes[..read]).ok()?.split_whitespace().next_back()?.parse().ok()?;
+        (newest > 0).then_some(newest)
     }
 }
 
@@ -177,5 +236,26 @@ fn handles_limit(process: &Process) -> Option<u64> {
     match process.limits().ok()?.max_open_files.soft_limit {
         LimitValue::Value(limit) => Some(limit),
         LimitValue::Unlimited => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_birth_is_seen() {
+        let mut births = Births::default();
+        births.any();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        assert!(births.any());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn cores_are_read_as_the_kernel_lists_them() {
+        assert_eq!(cores_of("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(cores_of("3"), [3]);
+        assert!(cores_of("").is_empty());
     }
 }

@@ -4,6 +4,7 @@
 //! Some 15 us a thread, so it is read once a second and not at every tick; the last second of a thread is lost with it.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use procfs::process::Process;
 
@@ -21,17 +22,26 @@ pub(super) struct Account {
     pub(super) switches_forced: Option<u64>,
 }
 
+impl Account {
+    /// `proc_pid_status(5)`, whose last lines are the switches; and `schedstat`, where the wait in nanoseconds is the
+    /// second field (`Documentation/scheduler/sched-stats.rst`).
+    fn of(status: &str, times: &str) -> Self {
+        let switches = |name: &str| status.lines().rev().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        Self {
+            waited_us: times.split(' ').nth(1).and_then(|ns| ns.parse::<u64>().ok()).map(|ns| ns / 1000),
+            switches_voluntary: switches("voluntary_ctxt_switches:"),
+            switches_forced: switches("nonvoluntary_ctxt_switches:"),
+        }
+    }
+}
+
 impl Threads {
     /// Reads every thread that lives; those that have ended keep what was last seen of them.
     pub(super) fn look(&mut self, process: &Process) {
         for task in process.tasks().into_iter().flatten().flatten() {
-            let status = task.status().ok();
-            let account = Account {
-                waited_us: task.schedstat().ok().map(|times| times.run_delay / 1000),
-                switches_voluntary: status.as_ref().and_then(|status| status.voluntary_ctxt_switches),
-                switches_forced: status.and_then(|status| status.nonvoluntary_ctxt_switches),
-            };
-            self.last.insert(task.tid, account);
+            let read = |file: &str| fs::read_to_string(format!("/proc/{}/task/{}/{file}", task.pid, task.tid));
+            let (status, times) = (read("status").unwrap_or_default(), read("schedstat").unwrap_or_default());
+            self.last.insert(task.tid, Account::of(&status, &times));
         }
     }
 
@@ -57,6 +67,14 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn a_thread_of_which_nothing_is_told_is_no_zero() {
+        let status = "Name:\tnode\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t2\n";
+        let told = Account { waited_us: Some(5), switches_voluntary: Some(7), switches_forced: Some(2) };
+        assert_eq!(Account::of(status, "900 5999 3\n"), told);
+        assert_eq!(Account::of("", ""), Account::default());
+    }
 
     #[test]
     fn a_thread_counts_beside_the_main_one_and_after_its_end() {
