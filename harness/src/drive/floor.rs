@@ -165,10 +165,23 @@ impl Floor {
             hands.room.connections += 1;
         }
         let more = wanted.saturating_sub(hands.room.connections).min(self.rules.most_open.saturating_sub(self.open));
-        hands.room.connections += more;
+        self.grow(player, &mut hands.room, more);
+    }
+
+    /// Gives an act that has begun room for one connection more, if one more may be open.
+    pub(super) fn one_more(&mut self, player: u32, room: &mut Room) -> bool {
+        let fits = self.open < self.rules.most_open || self.close_idle();
+        if fits {
+            self.grow(player, room, 1);
+        }
+        fits
+    }
+
+    fn grow(&mut self, player: u32, room: &mut Room, more: u64) {
+        room.connections += more;
         self.open(more);
         if let Some(busy) = &mut self.players[player as usize].busy {
-            busy.room = hands.room;
+            busy.room = *room;
         }
     }
 

@@ -3,7 +3,7 @@
 //! All of it is one act and one sample, which ends when the last part is in. A browser goes on when a part fails, and so
 //! does this; the first part that failed, in the order of the page, then decides the outcome.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use super::floor::Ended;
 use super::hands::Hands;
 use super::judge::wants;
 use super::memory::Ending;
-use super::request::Part;
-use crate::exchange::{Body, Connection, Exchanged, Timer};
+use super::request::{Captured, Part};
+use crate::exchange::{Body, Connection, Exchanged, Timer, Trunk};
 use crate::plan::Arrival;
 use crate::scenario::{Assets, Page, Piece, Template};
 
@@ -48,10 +48,18 @@ struct Parts<'a> {
     paths: &'a [Template],
     next: Cell<usize>,
     arrival: &'a Arrival,
-    hands: &'a Hands,
+    captured: &'a Captured,
 }
 
-/// What one connection fetched.
+/// What fetches one part after the other.
+enum Lane<'a> {
+    /// Over a connection of its own, made when there is none.
+    Own(Option<Connection>),
+    /// Over the one that all share.
+    Shared(&'a Trunk<'a>),
+}
+
+/// What one lane fetched.
 #[derive(Default)]
 struct Fetched {
     connection: Option<Connection>,
@@ -118,48 +126,62 @@ impl Desk {
 
     /// Fetches all parts over as many connections as a browser would use and there is room for; over HTTP/2, all on one.
     async fn fetch_all(&self, page: &Page, paths: &[Template], arrival: &Arrival, hands: &mut Hands) -> Vec<Fetched> {
-        let shared = hands.connection.as_ref().and_then(Connection::share);
-        let lanes = if shared.is_some() {
-            paths.len().min(MOST_STREAMS)
-        } else {
-            let lanes = paths.len().min(MOST_CONNECTIONS);
-            self.floor.borrow_mut().widen(arrival.player, hands, lanes as u64);
-            lanes.min(hands.room.connections as usize)
-        };
-        let mut connections: Vec<_> = hands.connection.take().into_iter().chain(hands.further.drain(..)).collect();
-        let parts = Parts { page, paths, next: Cell::new(0), arrival, hands };
-        let lane = |_| self.fetch(&parts, shared.as_ref().and_then(Connection::share).or_else(|| connections.pop()));
-        let lanes: Vec<_> = (0..lanes).map(lane).collect();
-        let mut fetched = join_all(lanes).await;
-        if shared.is_some() {
-            for lane in &mut fetched {
-                lane.connection = None;
-            }
+        if let Some(shared) = hands.connection.take_if(|connection| connection.takes_many()) {
+            return self.fetch_along(shared, (page, paths), arrival, hands).await;
         }
-        // Those that a small page had no use for are kept as they are, and what was shared is one connection.
-        fetched.extend(connections.into_iter().map(|rest| Fetched { connection: Some(rest), ..Fetched::default() }));
+        let lanes = paths.len().min(MOST_CONNECTIONS);
+        self.floor.borrow_mut().widen(arrival.player, hands, lanes as u64);
+        let lanes = lanes.min(hands.room.connections as usize);
+        let mut connections: Vec<_> = hands.connection.take().into_iter().chain(hands.further.drain(..)).collect();
+        let parts = Parts { page, paths, next: Cell::new(0), arrival, captured: &hands.memory.captured };
+        let lanes: Vec<_> = (0..lanes).map(|_| self.fetch(&parts, Lane::Own(connections.pop()))).collect();
+        let mut fetched = join_all(lanes).await;
+        // Those that a small page had no use for are kept as they are.
+        fetched.extend(connections.into_iter().map(Fetched::nothing_over));
         fetched
     }
 
-    /// Fetches one part after the other over one connection, for as long as there are any.
-    async fn fetch(&self, parts: &Parts<'_>, connection: Option<Connection>) -> Fetched {
-        let mut timer = pin!(None);
-        let mut fetched = Fetched { connection, ..Fetched::default() };
+    /// Fetches all parts at the same time over one connection. One that takes its place while the peer still ends what
+    /// it has begun on the old one is one more, for which there must be room.
+    async fn fetch_along(
+        &self,
+        shared: Connection,
+        (page, paths): (&Page, &[Template]),
+        arrival: &Arrival,
+        hands: &mut Hands,
+    ) -> Vec<Fetched> {
+        let (beside, room) = (hands.further.len() as u64, RefCell::new(&mut hands.room));
+        let allows = |count: u64| {
+            let mut room = room.borrow_mut();
+            beside + count <= room.connections || self.floor.borrow_mut().one_more(arrival.player, &mut room)
+        };
+        let trunk = Trunk::new(shared, &allows);
+        let parts = Parts { page, paths, next: Cell::new(0), arrival, captured: &hands.memory.captured };
+        let lanes: Vec<_> =
+            (0..paths.len().min(MOST_STREAMS)).map(|_| self.fetch(&parts, Lane::Shared(&trunk))).collect();
+        let mut fetched = join_all(lanes).await;
+        fetched.extend(trunk.into_connection().map(Fetched::nothing_over));
+        fetched
+    }
+
+    /// Fetches one part after the other in one lane, for as long as there are any.
+    async fn fetch(&self, parts: &Parts<'_>, mut lane: Lane<'_>) -> Fetched {
+        let (mut timer, mut fetched) = (pin!(None), Fetched::default());
         while let Some(path) = parts.paths.get(parts.next.replace(parts.next.get() + 1)) {
             let place = parts.next.get() - 1;
-            let fill = |out: &mut String| {
-                self.requests.write_part(
-                    Part { page: parts.page, path },
-                    parts.arrival,
-                    &parts.hands.memory.captured,
-                    out,
-                );
-            };
+            let part = Part { page: parts.page, path };
+            let fill = |out: &mut String| self.requests.write_part(part, parts.arrival, parts.captured, out);
             let ask = self.ask(parts.arrival, Body::Drained);
-            let exchanged = self.wire.exchange(&mut fetched.connection, timer.as_mut(), ask, fill).await;
+            let exchanged = match &mut lane {
+                Lane::Own(connection) => self.wire.exchange(connection, timer.as_mut(), ask, fill).await,
+                Lane::Shared(trunk) => self.wire.exchange_along(trunk, timer.as_mut(), ask, fill).await,
+            };
             fetched.add(place, &exchanged);
         }
-        fetched
+        match lane {
+            Lane::Own(connection) => Fetched { connection, ..fetched },
+            Lane::Shared(_) => fetched,
+        }
     }
 
     /// The end of the whole page, whose document ended so.
@@ -180,6 +202,10 @@ impl Desk {
 }
 
 impl Fetched {
+    fn nothing_over(connection: Connection) -> Self {
+        Self { connection: Some(connection), ..Self::default() }
+    }
+
     fn add(&mut self, place: usize, exchanged: &Exchanged) {
         self.tries = self.tries.saturating_add(exchanged.tries);
         self.late_connect |= exchanged.late_connect;

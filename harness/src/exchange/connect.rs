@@ -42,11 +42,16 @@ impl Connection {
         self.link.is_idle().then_some(self)
     }
 
-    /// Another handle of the same connection, where several exchanges may be under way on it.
-    pub fn share(&self) -> Option<Self> {
+    /// Whether several exchanges may be under way on it.
+    pub fn takes_many(&self) -> bool {
+        self.session().is_some()
+    }
+
+    /// What carries several exchanges at once, where they may be.
+    pub(super) fn session(&self) -> Option<&Session> {
         match &self.link {
             Link::Plain(_) | Link::Wrapped(_) => None,
-            Link::Multiplexed(session) => Some(Self { link: Link::Multiplexed(session.clone()) }),
+            Link::Multiplexed(session) => Some(session),
         }
     }
 }

@@ -4,7 +4,8 @@
 //! path pays nothing for this one.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
@@ -34,11 +35,23 @@ pub(super) struct Session {
 }
 
 /// The task that moves the connection's frames. It ends with its last session.
+#[derive(Debug)]
 struct Driver(JoinHandle<()>);
 
 impl Drop for Driver {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+/// What is left of a session for whoever asks only whether its connection is still there.
+#[derive(Debug)]
+pub(super) struct Trace(Weak<Driver>);
+
+impl Trace {
+    /// Whether frames are still moved over it, for whomever.
+    pub(super) fn is_alive(&self) -> bool {
+        self.0.upgrade().is_some_and(|driver| !driver.0.is_finished())
     }
 }
 
@@ -54,9 +67,16 @@ impl Session {
         Ok(Self { requests, scheme, driver: Arc::new(Driver(driver)) })
     }
 
-    /// Whether more may be asked, as far as has been noticed.
+    /// Whether more may be asked, as far as has been noticed: a peer that has said goodbye ends what it has begun, over
+    /// a connection that takes nothing new.
     pub(super) fn is_open(&self) -> bool {
-        !self.driver.0.is_finished()
+        let asked = self.requests.clone().poll_ready(&mut Context::from_waker(Waker::noop()));
+        !self.driver.0.is_finished() && !matches!(asked, Poll::Ready(Err(_)))
+    }
+
+    /// Its trace, which does not keep it.
+    pub(super) fn trace(&self) -> Trace {
+        Trace(Arc::downgrade(&self.driver))
     }
 
     /// One exchange: the request as HTTP/1.1 text, and the answer to its end.

@@ -28,6 +28,7 @@ mod speech;
 mod tests;
 mod text;
 mod tls;
+mod trunk;
 #[cfg(test)]
 pub(crate) mod versed;
 mod wire;
@@ -41,4 +42,5 @@ pub use sock_diag::tcp_info;
 pub use socket::{Socket, Words};
 pub use speech::Speech;
 pub use tls::TlsError;
+pub use trunk::Trunk;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

@@ -12,6 +12,7 @@ use super::rough::{FullQueue, Manner, Rough, Which, answer, nobody, ok};
 use super::*;
 
 mod far;
+mod trunk;
 mod versed;
 
 /// Longer than any step of a test takes, and short enough to wait for.

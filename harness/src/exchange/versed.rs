@@ -1,9 +1,10 @@
 //! For tests: a server versed in TLS and HTTP/2, out of the libraries' own other halves.
 
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bytes::Bytes;
 use h2::Reason;
@@ -11,7 +12,7 @@ use h2::server::SendResponse;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use socket2::SockRef;
+use socket2::{SockRef, Socket};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -31,8 +32,18 @@ pub(crate) enum Way {
     ResetStream,
     /// The connection is closed with a word.
     GoAway,
+    /// Answered with 200, as the last on its connection: what has begun on it still ends.
+    Goodbye,
+    /// The connection is closed without a word, whatever has begun on it.
+    Cut,
+    /// Answered with 200 after this long.
+    Late(Duration),
     /// Never answered.
     Hang,
+    /// As the first on its connection: nothing is ever said on it, not even a greeting.
+    Mute,
+    /// As the first on its connection, under TLS: HTTP/2 is not spoken on it.
+    Older,
 }
 
 /// A certificate, its key, and what a client has to trust.
@@ -83,7 +94,7 @@ pub(crate) struct Versed {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Which request, both counted from 0.
+/// Which request on which connection, both counted from 0; the first of each is asked for once more, before the greeting.
 type Manner = Arc<dyn Fn(u64, u64) -> Way + Send + Sync>;
 
 impl Versed {
@@ -146,16 +157,28 @@ async fn accept(listener: &TcpListener, tls: Option<TlsAcceptor>, manner: Manner
 }
 
 async fn greet(stream: TcpStream, tls: Option<TlsAcceptor>, manner: Manner, nth: u64) {
-    let Some(tls) = tls else { return multiplex(Box::new(stream), manner, nth).await };
+    let first = manner(nth, 0);
+    if first == Way::Mute {
+        return std::future::pending().await;
+    }
+    let socket = SockRef::from(&stream).try_clone().unwrap();
+    let Some(tls) = tls else { return multiplex((Box::new(stream), socket), manner, nth).await };
+    let tls = if first == Way::Older { without_http2(&tls) } else { tls };
     // A client that does not trust it hangs up.
     let Ok(stream) = tls.accept(stream).await else { return };
     match stream.get_ref().1.alpn_protocol() {
-        Some(b"h2") => multiplex(Box::new(stream), manner, nth).await,
+        Some(b"h2") => multiplex((Box::new(stream), socket), manner, nth).await,
         other => {
             let name = String::from_utf8_lossy(other.unwrap_or_default()).into_owned();
             one_after_the_other(Box::new(stream), &name).await;
         }
     }
+}
+
+fn without_http2(tls: &TlsAcceptor) -> TlsAcceptor {
+    let mut config = ServerConfig::clone(tls.config());
+    config.alpn_protocols.clear();
+    TlsAcceptor::from(Arc::new(config))
 }
 
 async fn one_after_the_other(mut road: Box<dyn Road>, body: &str) {
@@ -168,7 +191,7 @@ async fn one_after_the_other(mut road: Box<dyn Road>, body: &str) {
     }
 }
 
-async fn multiplex(road: Box<dyn Road>, manner: Manner, connection: u64) {
+async fn multiplex((road, socket): (Box<dyn Road>, Socket), manner: Manner, connection: u64) {
     let Ok(mut streams) = h2::server::handshake(road).await else { return };
     let mut request = 0;
     // A stream that is let go of is reset.
@@ -178,6 +201,14 @@ async fn multiplex(road: Box<dyn Road>, manner: Manner, connection: u64) {
             Way::GoAway => {
                 held.push(respond);
                 streams.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
+            }
+            Way::Cut => {
+                socket.shutdown(Shutdown::Both).unwrap();
+                return;
+            }
+            Way::Goodbye => {
+                streams.graceful_shutdown();
+                drop(tokio::spawn(treat(asked.into_body(), respond, Way::Answer(200, 0))));
             }
             way => drop(tokio::spawn(treat(asked.into_body(), respond, way))),
         }
@@ -190,16 +221,22 @@ async fn treat(mut body: h2::RecvStream, mut respond: SendResponse<Bytes>, way: 
         body.flow_control().release_capacity(piece.len()).unwrap();
     }
     match way {
-        Way::Answer(status, length) => {
-            let head = http::Response::builder().status(status).body(()).unwrap();
-            let mut stream = respond.send_response(head, length == 0).unwrap();
-            if length > 0 {
-                stream.send_data(vec![b'x'; length].into(), true).unwrap();
-            }
+        Way::Answer(status, length) => answer(respond, status, length),
+        Way::Late(after) => {
+            tokio::time::sleep(after).await;
+            answer(respond, 200, 0);
         }
         Way::Refuse => respond.send_reset(Reason::REFUSED_STREAM),
         Way::ResetStream => respond.send_reset(Reason::INTERNAL_ERROR),
-        Way::GoAway => unreachable!("a matter of the connection"),
+        Way::GoAway | Way::Goodbye | Way::Cut | Way::Mute | Way::Older => unreachable!("a matter of the connection"),
         Way::Hang => std::future::pending().await,
+    }
+}
+
+fn answer(mut respond: SendResponse<Bytes>, status: u16, length: usize) {
+    let head = http::Response::builder().status(status).body(()).unwrap();
+    let mut stream = respond.send_response(head, length == 0).unwrap();
+    if length > 0 {
+        stream.send_data(vec![b'x'; length].into(), true).unwrap();
     }
 }

@@ -97,10 +97,10 @@ pub struct Wire {
 }
 
 /// A connection for one try, where it is put back to, and the timer of whoever waits.
-struct Line<'a> {
-    connection: Connection,
-    kept: &'a mut Option<Connection>,
-    timer: Pin<&'a mut Timer>,
+pub(super) struct Line<'a> {
+    pub(super) connection: Connection,
+    pub(super) kept: &'a mut Option<Connection>,
+    pub(super) timer: Pin<&'a mut Timer>,
 }
 
 /// A try that failed, and whether any byte of an answer had come by then.
@@ -155,7 +155,12 @@ impl Wire {
     }
 
     /// One try on one connection, which is put back when it may be used again.
-    async fn attempt(&self, mut line: Line<'_>, ask: Ask, fill: impl Fn(&mut String)) -> Result<Answered, Broken> {
+    pub(super) async fn attempt(
+        &self,
+        mut line: Line<'_>,
+        ask: Ask,
+        fill: impl Fn(&mut String),
+    ) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
         let patience = Patience::new(line.timer, self.endpoint.timeout);
         if self.endpoint.speech.leaves_a_choice() {

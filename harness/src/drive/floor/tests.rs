@@ -111,6 +111,20 @@ fn an_act_is_widened_by_what_may_still_be_open_and_leaves_that_room_behind() {
 }
 
 #[test]
+fn an_act_has_room_for_one_connection_more_while_one_more_may_be_open_and_leaves_it_behind() {
+    let mut floor = floor(2);
+    while floor.take_due(Duration::ZERO).is_some() {}
+    let mut hands = floor.take_hands(0, Way::Wire);
+    floor.begin(0, &mut hands, Way::Wire, Duration::ZERO).unwrap();
+    assert!(floor.one_more(0, &mut hands.room));
+    assert!(!floor.one_more(0, &mut hands.room));
+    assert_eq!((hands.room.connections, floor.open, floor.counts.open_peak), (2, 2, 2));
+    let ended = Ended { at: Duration::ZERO, outcome: Outcome::Closed, tries: 1 };
+    floor.end(0, hands, &ended);
+    assert_eq!(floor.open, 0);
+}
+
+#[test]
 fn an_act_towards_the_bot_needs_no_connection_and_frees_none() {
     let mut floor = floor(1);
     while floor.take_due(Duration::ZERO).is_some() {}

@@ -127,6 +127,57 @@ fn over_http_2_all_of_a_page_comes_on_one_connection() {
     assert_eq!((server.accepted(), outcome.driven.open_peak), (1, 1));
 }
 
+/// A page of more parts than are asked for at once, in HTTP/2 of this manner; told with the connections that it took:
+/// how many the server saw, and how many were open at once.
+fn in_http_2(parts: usize, manner: impl Fn(u64, u64) -> Way + Send + Sync + 'static) -> (Outcome, [u64; 2]) {
+    let server = Versed::plain(manner);
+    let outcome = Load { speech: Speech::new(None, true).unwrap(), ..apart([0]) };
+    let outcome = outcome.steps([listed(parts)]).against(server.address);
+    let connections = [server.accepted(), outcome.driven.open_peak];
+    (outcome, connections)
+}
+
+#[test]
+fn a_connection_that_dies_in_the_middle_of_a_page_is_replaced_by_one_for_all() {
+    let (outcome, connections) = in_http_2(150, |connection, request| match (connection, request) {
+        (0, 1..40) => Way::Hang,
+        (0, 40) => Way::Cut,
+        _ => Way::Answer(200, 5),
+    });
+    assert_eq!((outcome.total.ok, connections), (1, [2, 1]), "{:?}", outcome.failures());
+    // The document, a hundred of the parts in vain, and each part once.
+    assert_eq!(outcome.total.requests, 251);
+}
+
+#[test]
+fn a_server_that_cuts_every_connection_sees_one_for_each_time_that_a_browser_would_try() {
+    let (outcome, connections) = in_http_2(100, |_, request| match request {
+        0 => Way::Answer(200, 5),
+        10 => Way::Cut,
+        _ => Way::Hang,
+    });
+    assert_eq!((outcome.failures(), connections), (classes([("closed", 1)]), [2, 1]));
+}
+
+#[test]
+fn after_a_goodbye_a_page_goes_on_over_another_connection_while_the_old_one_ends() {
+    let (outcome, connections) = in_http_2(150, |connection, request| match (connection, request) {
+        (0, 1) => Way::Goodbye,
+        (0, 2..) => Way::Late(300 * MILLISECOND),
+        _ => Way::Answer(200, 5),
+    });
+    assert_eq!((outcome.total.ok, outcome.total.requests, connections), (1, 151, [2, 2]));
+}
+
+#[test]
+fn a_part_that_fails_alone_costs_no_connection() {
+    let (outcome, connections) = in_http_2(150, |_, request| match request {
+        0 => Way::Answer(200, 5),
+        _ => Way::ResetStream,
+    });
+    assert_eq!((outcome.failures(), connections), (classes([("reset", 1)]), [1, 1]));
+}
+
 #[test]
 fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
     let server = Versed::secure(Identity::signed("localhost"), &[], |_, _| Way::Answer(200, 5));

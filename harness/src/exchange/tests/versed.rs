@@ -8,15 +8,15 @@ use socket2::SockRef;
 use super::*;
 use crate::exchange::versed::{Identity, Versed, Way};
 
-fn http2() -> Speech {
+pub(super) fn http2() -> Speech {
     Speech::new(None, true).unwrap()
 }
 
-fn tls(identity: &Identity, name: &str, http2: bool) -> Speech {
+pub(super) fn tls(identity: &Identity, name: &str, http2: bool) -> Speech {
     Speech::new(Some((identity.trusted.as_bytes(), name)), http2).unwrap()
 }
 
-fn speaking(speech: Speech, address: SocketAddr) -> Endpoint {
+pub(super) fn speaking(speech: Speech, address: SocketAddr) -> Endpoint {
     Endpoint { speech, ..endpoint(address) }
 }
 
