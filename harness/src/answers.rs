@@ -4,7 +4,8 @@
 //!
 //! 1. the callback query that it names: the tap of that id, and no other act;
 //! 2. the message that it replies to: the oldest open act that wrote or tapped that message, and no other act;
-//! 3. the message that it edits: the oldest open act that tapped that message, if there is one;
+//! 3. the message that it edits: the oldest open act that tapped that message, if there is one, and no other act if
+//!    that message was owed an edit;
 //! 4. the user that it is shown to alone: the one open act of that user in that chat, and no other act;
 //! 5. the chat: its open acts in the order in which they began. In a private chat that is the one user's one act.
 //!
@@ -14,6 +15,8 @@
 //!
 //! A tap has an answer of two halves, in either order: its query is answered, and the tapped message is edited. The first
 //! of them ends the act. The other still says whose it is and belongs to that act: it ends nothing and is not unmatched.
+//! So a message is owed one edit for the taps on it whose queries were answered first, and one that begins after them
+//! pays for all of them. Any further edit of it may be for whoever waits; where nobody does, it still belongs to the taps.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -27,8 +30,8 @@ pub struct Answers {
     by_query: HashMap<i64, u32>,
     /// Oldest first.
     by_chat: HashMap<i64, VecDeque<u32>>,
-    /// By chat and message, when the last tap on it began whose query was answered first: one for each message.
-    to_edit: HashMap<(i64, i64), Duration>,
+    /// By chat and message, the taps on it whose query was answered first.
+    to_edit: HashMap<(i64, i64), Tapped>,
     /// Queries of taps that another call answered first, until they are answered too: one for each tap at most.
     to_answer: HashSet<i64>,
     unmatched: u64,
@@ -43,6 +46,14 @@ pub enum Match {
     Belongs,
     /// Nobody waits for it.
     Nobody,
+}
+
+/// Taps on a message whose query was answered first, by when they began.
+#[derive(Debug, Default)]
+struct Tapped {
+    earliest: Option<Duration>,
+    /// Those that no edit has come for so far: each of them at most.
+    owed: Vec<Duration>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +73,9 @@ impl Answers {
 
     /// What the call is to the acts; one that it answers waits no longer.
     pub fn answer(&mut self, call: &BotCall) -> Match {
-        if let Some(ticket) = self.matching(call) {
+        let named = self.named(call);
+        let ticket = if self.pay(call) { named } else { named.or_else(|| self.placed(call)) };
+        if let Some(ticket) = ticket {
             self.remember_half(call, ticket);
             self.close(ticket);
             return Match::Ends(ticket);
@@ -98,21 +111,33 @@ impl Answers {
         let Open { done, chat, .. } = self.open[&ticket];
         let Some(query) = done.callback_query_id else { return };
         if call.callback_query_id.is_some() {
-            self.to_edit.insert((chat, done.message_id), done.at);
+            let tapped = self.to_edit.entry((chat, done.message_id)).or_default();
+            tapped.earliest = Some(tapped.earliest.map_or(done.at, |earliest| earliest.min(done.at)));
+            tapped.owed.push(done.at);
         } else {
             self.to_answer.insert(query);
         }
+    }
+
+    /// Whether the message that the call edits was owed an edit by then; it no longer is.
+    fn pay(&mut self, call: &BotCall) -> bool {
+        let edited = call.chat.zip(call.edits);
+        let Some(tapped) = edited.and_then(|message| self.to_edit.get_mut(&message)) else { return false };
+        let before = tapped.owed.len();
+        tapped.owed.retain(|begun| *begun > call.begun);
+        tapped.owed.len() < before
     }
 
     fn is_other_half(&mut self, call: &BotCall) -> bool {
         if let Some(query) = call.callback_query_id {
             return self.to_answer.remove(&query);
         }
-        let edited = call.chat.zip(call.edits);
-        edited.and_then(|message| self.to_edit.get(&message)).is_some_and(|tapped| *tapped <= call.begun)
+        let edited = call.chat.zip(call.edits).and_then(|message| self.to_edit.get(&message));
+        edited.and_then(|tapped| tapped.earliest).is_some_and(|begun| begun <= call.begun)
     }
 
-    fn matching(&self, call: &BotCall) -> Option<u32> {
+    /// The act that a call names by a query or a message.
+    fn named(&self, call: &BotCall) -> Option<u32> {
         if let Some(query) = call.callback_query_id {
             let ticket = *self.by_query.get(&query)?;
             return self.may_answer(call, ticket).then_some(ticket);
@@ -121,10 +146,13 @@ impl Answers {
         if let Some(message) = call.reply_to {
             return self.oldest(call, chat, |open| open.done.message_id == message);
         }
-        let tapped = |open: &Open| open.done.callback_query_id.is_some() && Some(open.done.message_id) == call.edits;
-        if let Some(ticket) = self.oldest(call, chat, tapped) {
-            return Some(ticket);
-        }
+        let edited = call.edits?;
+        self.oldest(call, chat, |open| open.done.callback_query_id.is_some() && open.done.message_id == edited)
+    }
+
+    /// The act that a call which cannot name one answers by its user or its chat.
+    fn placed(&self, call: &BotCall) -> Option<u32> {
+        let chat = call.chat.filter(|_| call.callback_query_id.is_none() && call.reply_to.is_none())?;
         match call.user {
             Some(user) => self.oldest(call, chat, |open| open.user == user),
             None => self.oldest(call, chat, |_| true),

@@ -118,13 +118,70 @@ fn the_edit_that_follows_an_answered_tap_belongs_to_it_and_is_not_unmatched() {
     assert_eq!(answers.answer(&edit(31, 12)), Match::Belongs);
     assert_eq!(answers.answer(&edit(31, 13)), Match::Nobody, "another message");
     assert_eq!(answers.answer(&BotCall { chat: Some(7), ..edit(31, 12) }), Match::Nobody, "another chat");
-    answers.open(wrote(2, 40, 14), GROUP, 71);
-    assert_eq!(
-        answers.answer(&edit(41, 12)),
-        Match::Ends(2),
-        "who waits comes first: a board that shows what was written"
-    );
+    assert_eq!(answers.answer(&edit(41, 12)), Match::Belongs, "a further edit that nobody waits for");
     assert_eq!(answers.unmatched(), 3);
+}
+
+/// A call begun then that edits this message of the group.
+fn edit(begun: u64, of: i64) -> BotCall {
+    BotCall { edits: Some(of), ..call(begun, GROUP) }
+}
+
+/// Bob wrote message 13 and waits; Alice tapped on message 12 after that, and her query is answered.
+fn alice_is_owed_an_edit() -> Answers {
+    let mut answers = Answers::default();
+    answers.open(wrote(1, 10, 13), GROUP, 71);
+    answers.open(tapped(2, 20, 12, 22), GROUP, 72);
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(30, GROUP) }), Match::Ends(2));
+    answers
+}
+
+#[test]
+fn the_edit_that_a_tap_is_owed_ends_nobody_elses_act_and_a_second_one_may() {
+    let mut answers = alice_is_owed_an_edit();
+    assert_eq!(answers.answer(&edit(31, 12)), Match::Belongs);
+    assert_eq!(answers.answer(&edit(32, 12)), Match::Ends(1), "a board that shows what was written");
+    assert_eq!((answers.answer(&edit(33, 12)), answers.unmatched()), (Match::Belongs, 0));
+}
+
+#[test]
+fn what_is_not_the_edit_that_a_tap_is_owed_goes_to_whoever_waits() {
+    for (other, is) in [(edit(19, 12), "begun before"), (edit(31, 11), "of another message"), (call(31, GROUP), "none")]
+    {
+        let mut answers = alice_is_owed_an_edit();
+        assert_eq!(answers.answer(&other), Match::Ends(1), "{is}");
+        assert_eq!(answers.answer(&edit(32, 12)), Match::Belongs, "it is owed all the same");
+    }
+}
+
+#[test]
+fn an_edit_begun_with_the_tap_itself_is_the_one_that_it_is_owed() {
+    let mut answers = alice_is_owed_an_edit();
+    assert_eq!(answers.answer(&edit(20, 12)), Match::Belongs);
+    assert_eq!(answers.answer(&edit(20, 12)), Match::Ends(1));
+}
+
+#[test]
+fn one_edit_pays_for_all_taps_that_began_before_it_and_for_none_that_began_later() {
+    let mut answers = alice_is_owed_an_edit();
+    for (ticket, at) in [(3, 40), (4, 50)] {
+        let query = i64::from(ticket);
+        answers.open(tapped(ticket, at, 12, query), GROUP, 73);
+        let answered = BotCall { callback_query_id: Some(query), ..call(60, GROUP) };
+        assert_eq!(answers.answer(&answered), Match::Ends(ticket));
+    }
+    assert_eq!(answers.answer(&edit(40, 12)), Match::Belongs, "for the first and the second");
+    assert_eq!(answers.answer(&edit(50, 12)), Match::Belongs, "for the third");
+    assert_eq!(answers.answer(&edit(60, 12)), Match::Ends(1));
+}
+
+#[test]
+fn an_edit_for_a_tap_that_still_waits_pays_for_those_that_were_answered_too() {
+    let mut answers = alice_is_owed_an_edit();
+    answers.open(tapped(3, 40, 12, 23), GROUP, 73);
+    assert_eq!(answers.answer(&edit(41, 12)), Match::Ends(3));
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(23), ..call(42, GROUP) }), Match::Belongs);
+    assert_eq!(answers.answer(&edit(43, 12)), Match::Ends(1));
 }
 
 #[test]
@@ -183,6 +240,8 @@ struct Story {
     answers: Answers,
     opened: Vec<(Done, i64, i64)>,
     waiting: BTreeSet<u32>,
+    /// Chat, message and beginning of the taps that are owed an edit.
+    owed: Vec<(i64, i64, Duration)>,
     calls: u64,
     answered: u64,
     belonged: u64,
@@ -219,11 +278,12 @@ impl Story {
             Names::User(user) => BotCall { user: Some(user), ..plain },
         };
         self.calls += 1;
+        let pays = self.pays(&call);
         let ticket = match self.answers.answer(&call) {
             Match::Ends(ticket) => ticket,
             other => {
                 self.belonged += u64::from(other == Match::Belongs);
-                return self.nobody_was_left_out(&call, names);
+                return if pays { assert_eq!(other, Match::Belongs) } else { self.nobody_was_left_out(&call, names) };
             }
         };
         self.answered += 1;
@@ -231,12 +291,24 @@ impl Story {
         assert!(self.waiting.remove(&ticket), "{ticket} was not waiting");
         assert!(done.at <= call.begun, "{done:?} began after {call:?}");
         match *names {
-            Names::Query(id) => assert_eq!(done.callback_query_id, Some(id)),
+            Names::Query(id) => {
+                assert_eq!(done.callback_query_id, Some(id));
+                self.owed.push((of, done.message_id, done.at));
+            }
+            Names::Edit(message) if pays => assert_eq!((of, done.message_id), (chat, message)),
             Names::Reply(to) => assert_eq!((of, done.message_id), (chat, to)),
             Names::User(named) => assert_eq!((of, user), (chat, named)),
             Names::Nothing => assert_eq!(ticket, self.oldest_before(&call, ticket)),
             Names::Edit(_) => assert_eq!(of, chat),
         }
+    }
+
+    /// Whether the call is an edit that is owed; then it is no longer.
+    fn pays(&mut self, call: &BotCall) -> bool {
+        let before = self.owed.len();
+        let is_of = |chat, message| call.chat == Some(chat) && call.edits == Some(message);
+        self.owed.retain(|(chat, message, begun)| !is_of(*chat, *message) || *begun > call.begun);
+        self.owed.len() < before
     }
 
     /// Of the acts of that chat that the call could answer, no older one waits.
