@@ -72,6 +72,7 @@ pub(super) fn run(args: &Args) -> Exit {
     match measured {
         Ok((summary, verdict)) => {
             let printed = Exit::printed(show(&summary, &verdict, args.json));
+            advise(args, &summary);
             Exit::worst([printed, verdict.kind().into()])
         }
         Err(refused) => refused.tell(),
@@ -160,6 +161,22 @@ fn refused(cause: BenchError) -> Refused {
         BenchError::Io { .. } | BenchError::Sign(_) | BenchError::Drive(_) | BenchError::Panicked(_) => {
             Refused::failed(&cause.to_string())
         }
+    }
+}
+
+/// Says what to do when those who listen could not be trusted, or do not speak TLS.
+fn advise(args: &Args, summary: &Summary) {
+    let planned: u64 = summary.acts.values().map(|act| act.planned).sum();
+    let failed: u64 = summary.acts.values().map(|act| act.outcomes.tls_failed).sum();
+    let host = Url::parse(&args.url).map(|url| url.host().to_owned()).unwrap_or_default();
+    if failed > 0 {
+        let text = format!(
+            "{failed} of {planned} requests found no TLS session\n\
+             help: --ca has to hold the server's own certificate, or that of who signed it; one that was signed has to \
+             bear the name `{host}`"
+        );
+        // A closed standard error takes the text with it; the counts still say it.
+        drop(writeln!(anstream::stderr(), "{text}"));
     }
 }
 

@@ -1,5 +1,7 @@
 //! `floodrig bench` as a user meets it, against a server that counts for itself.
 
+mod secure;
+
 use std::net::TcpListener;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::Ordering;
