@@ -26,6 +26,7 @@ mod crowd;
 mod event;
 mod faults;
 mod file;
+mod form;
 mod heartbeat;
 mod impatience;
 mod journey;

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, Deserializer};
 
 use super::complaint::{Complaint, in_file_order, settle};
-use super::words;
+use super::{form, words};
 
 /// More than a person mends before looking again.
 const ENOUGH: usize = 20;
@@ -21,6 +21,10 @@ pub(super) fn read<T: DeserializeOwned>(table: &DeTable<'_>, text: &str) -> Resu
     let mut left = table.clone();
     let mut complaints = Vec::new();
     let mut accounted = BTreeSet::new();
+    for at in form::lists_for_tables(table) {
+        complaints.push(words::Fault::a_list().complaint(at.clone(), text, form::help(table, &at)));
+        accounted.extend(take_out(&mut left, &at));
+    }
     loop {
         let error = match T::deserialize(Deserializer::from(Spanned::new(0..text.len(), left.clone()))) {
             Ok(file) => return settle(file, complaints),
@@ -31,7 +35,7 @@ pub(super) fn read<T: DeserializeOwned>(table: &DeTable<'_>, text: &str) -> Resu
         let heard = fault.missing().is_some_and(|name| accounted.contains(name));
         accounted.extend(fault.accounts_for().map(str::to_owned));
         if !heard {
-            complaints.push(fault.complaint(header(&at, text), text));
+            complaints.push(fault.complaint(header(&at, text), text, form::help(&left, &at)));
         }
         let gone = take_out(&mut left, &at);
         if gone.is_empty() || complaints.len() == ENOUGH {

@@ -40,11 +40,18 @@ impl<'e> Fault<'e> {
             Self::Missing { name: name() }
         } else if message.starts_with("wanted exactly 1 element") {
             Self::NotOne
+        } else if message == A_CHOICE {
+            Self::Unexpected { found: "this", expected: A_CHOICE }
         } else if let Some((found, expected)) = unexpected(message) {
             Self::Unexpected { found, expected }
         } else {
             Self::Said(message)
         }
+    }
+
+    /// A list where a table belongs.
+    pub(super) fn a_list() -> Self {
+        Self::Unexpected { found: "sequence", expected: A_TABLE }
     }
 
     /// The key that is missing, if one is.
@@ -71,8 +78,8 @@ impl<'e> Fault<'e> {
         }
     }
 
-    /// The fault as a complaint about these bytes of the text.
-    pub(super) fn complaint(&self, at: Range<usize>, text: &str) -> Complaint {
+    /// The fault as a complaint about these bytes of the text; `form` says what to do where it depends on the place.
+    pub(super) fn complaint(&self, at: Range<usize>, text: &str, form: Option<String>) -> Complaint {
         let written = text.get(at.clone()).unwrap_or_default();
         match self {
             Self::UnknownKey { name, known } => {
@@ -84,7 +91,7 @@ impl<'e> Fault<'e> {
             Self::Missing { name } => {
                 Complaint::new(at, format!("`{name}` is missing here"), format!("add `{name} = ..`"))
             }
-            Self::Unexpected { found, expected } => mismatch(at, written, found, expected),
+            Self::Unexpected { found, expected } => mismatch(at, written, (found, expected), form),
             Self::NotOne => Complaint::new(at, "exactly one belongs here", "keep one and drop the others"),
             Self::Said(message) => {
                 let (says, help) = message.split_once(": ").unwrap_or((message, "write another value"));
@@ -94,6 +101,10 @@ impl<'e> Fault<'e> {
     }
 }
 
+/// What tables say of themselves.
+const A_TABLE: &str = "a table";
+/// What words, and tables with one of several keys, say of anything else.
+const A_CHOICE: &str = "wanted string or table";
 /// What the library of sizes expects where it finds something else.
 const A_SIZE: &str = "an integer or string";
 /// And where it finds a text that is none.
@@ -105,19 +116,28 @@ fn unexpected(message: &str) -> Option<(&str, &str)> {
     rest.rsplit_once(", expected ")
 }
 
-fn mismatch(at: Range<usize>, written: &str, found: &str, expected: &str) -> Complaint {
+fn mismatch(at: Range<usize>, written: &str, (found, expected): (&str, &str), form: Option<String>) -> Complaint {
     let bare = found.find(['`', '"']).map_or("", |quote| found[quote + 1..].trim_end_matches(['`', '"']));
     if expected == "a duration" && is_number(bare) {
         return without_unit(at, &format!("{bare}ms"), &format!("{bare}s"));
     }
-    let wanted = in_plain_words(expected);
-    let shown = if written.is_empty() || written.contains('\n') || written.len() > 40 { found } else { written };
-    let help = if (found, expected) == ("map", "a sequence") {
-        "put its name in double brackets, such as `[[journey]]`".to_owned()
-    } else {
-        advice(expected)
+    let shown = match found {
+        _ if !(written.is_empty() || written.contains('\n') || written.len() > 40) => format!("`{}`", bare_of(written)),
+        "map" => "a table".to_owned(),
+        "sequence" => "a list".to_owned(),
+        other => format!("`{}`", bare_of(other)),
     };
-    Complaint::new(at, format!("`{}` is not {wanted}", shown.replace('`', "")), help)
+    let help = form.filter(|_| is_of_several(expected)).unwrap_or_else(|| advice(expected));
+    Complaint::new(at, format!("{shown} is not {}", in_plain_words(expected)), help)
+}
+
+fn bare_of(text: &str) -> String {
+    text.replace('`', "")
+}
+
+/// Whether how it is written depends on where it stands.
+fn is_of_several(expected: &str) -> bool {
+    matches!(in_plain_words(expected), "a list" | A_TABLE | "what belongs here")
 }
 
 /// The complaint about a quantity written as a mere number.
@@ -136,9 +156,12 @@ fn in_plain_words(expected: &str) -> &str {
         "f64" => "a number",
         "a string" => "a text in quotes",
         "a sequence" => "a list",
-        "a map" => "a table",
+        "a map" => A_TABLE,
         "newtype variant" => "complete",
+        A_CHOICE => "what belongs here",
+        "a boolean" => "true or false",
         A_SIZE | NO_SIZE => "a size",
+        other if other.starts_with("struct ") => A_TABLE,
         other => other,
     }
 }
@@ -151,7 +174,6 @@ fn advice(expected: &str) -> String {
         "a duration" => "write a number and its unit, such as \"250ms\", \"30s\" or \"2min\"".to_owned(),
         A_SIZE | NO_SIZE => "write a number and its unit, such as \"400MiB\"".to_owned(),
         "a string" => "put it in quotes".to_owned(),
-        "a sequence" => "put it in brackets, such as [\"npm\", \"start\"]".to_owned(),
         "newtype variant" => "it has settings of its own, such as `burst = { over = \"60s\" }`".to_owned(),
         other => format!("write {}", in_plain_words(other)),
     }

@@ -1,6 +1,7 @@
 //! What a person is told about each kind of mistake, drawn as they see it, in one golden file to read through.
 
 mod journeys;
+mod shapes;
 
 use proptest::prelude::*;
 
