@@ -168,7 +168,7 @@ impl Desk {
             tokio::time::sleep(due.saturating_sub(ended.at)).await;
             self.floor.borrow_mut().go_on(index);
         };
-        if leave && impatience::has_failed(ended.outcome) {
+        if leave && ended.outcome.has_failed() {
             hands.memory.leave();
         }
         ended

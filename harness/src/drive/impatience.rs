@@ -10,28 +10,10 @@ use crate::scenario::Retry;
 /// player has given up. Tries are spread evenly, or begin when the one before has ended at last.
 pub(super) fn due(retry: Retry, nth: u16, begun: Duration, ended: (Duration, Outcome)) -> Option<Duration> {
     let (at, outcome) = ended;
-    if nth > retry.times || at > begun + retry.within || !has_failed(outcome) {
+    if nth > retry.times || at > begun + retry.within || !outcome.has_failed() {
         return None;
     }
     Some(at.max(begun + retry.within * u32::from(nth) / u32::from(retry.times)))
-}
-
-/// Whether the system failed the player, or what it answered did.
-pub(super) fn has_failed(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::CheckFailed
-        | Outcome::Status(_)
-        | Outcome::Refused
-        | Outcome::Reset
-        | Outcome::ConnectTimeout
-        | Outcome::TlsFailed
-        | Outcome::Closed
-        | Outcome::Timeout
-        | Outcome::Unanswered => true,
-        Outcome::Ok { .. } | Outcome::RigFault(_) | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => {
-            false
-        }
-    }
 }
 
 #[cfg(test)]

@@ -69,24 +69,17 @@ impl ActInterval {
     pub fn count(&mut self, sample: &Sample) {
         self.requests += u64::from(sample.tries);
         self.outcomes.count(sample.outcome);
-        match sample.outcome {
-            Outcome::Ok { late_connect } => self.count_success(sample, late_connect),
-            Outcome::Abandoned => self.count_abandoned(sample),
-            Outcome::Skipped { left } => self.left += u64::from(left),
-            Outcome::RigFault(_) | Outcome::Stopped => {}
-            Outcome::CheckFailed
-            | Outcome::Status(_)
-            | Outcome::Refused
-            | Outcome::Reset
-            | Outcome::ConnectTimeout
-            | Outcome::TlsFailed
-            | Outcome::Closed
-            | Outcome::Timeout
-            | Outcome::Unanswered => {
-                self.failed_response.record(sample.response());
-                self.count_lag(sample);
-            }
+        if sample.outcome.has_failed() {
+            self.failed_response.record(sample.response());
+            self.count_lag(sample);
         }
+        if let Outcome::Ok { late_connect } = sample.outcome {
+            self.count_success(sample, late_connect);
+        }
+        if sample.outcome == Outcome::Abandoned {
+            self.count_abandoned(sample);
+        }
+        self.left += u64::from(sample.outcome == Outcome::Skipped { left: true });
     }
 
     fn count_success(&mut self, sample: &Sample, late_connect: bool) {

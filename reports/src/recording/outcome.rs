@@ -96,6 +96,22 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether the system failed the player, or what it answered did.
+    pub fn has_failed(self) -> bool {
+        match self {
+            Self::CheckFailed
+            | Self::Status(_)
+            | Self::Refused
+            | Self::Reset
+            | Self::ConnectTimeout
+            | Self::TlsFailed
+            | Self::Closed
+            | Self::Timeout
+            | Self::Unanswered => true,
+            Self::Ok { .. } | Self::RigFault(_) | Self::Abandoned | Self::Stopped | Self::Skipped { .. } => false,
+        }
+    }
+
     /// Its class in words, the key of `summary.json` it is counted by: `timeout`.
     pub fn words(self) -> &'static str {
         let mut counted = Outcomes::default();
@@ -300,6 +316,14 @@ mod tests {
     #[test]
     fn a_success_is_no_failure() {
         assert_eq!(counted(&[Outcome::Ok { late_connect: true }]).total(), 0);
+    }
+
+    #[test]
+    fn what_the_rig_did_not_send_and_who_was_let_off_did_not_fail() {
+        let let_off: Vec<_> = EVERY_FAILURE.into_iter().filter(|outcome| !outcome.has_failed()).collect();
+        let rig = Outcome::RigFault(RigFault::Local);
+        assert_eq!(let_off, [Outcome::Abandoned, Outcome::Stopped, Outcome::Skipped { left: false }, rig]);
+        assert!(!Outcome::Ok { late_connect: false }.has_failed());
     }
 
     #[test]
