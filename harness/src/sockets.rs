@@ -31,14 +31,19 @@ const MESSAGE_BYTES: usize = 72;
 /// 9 words, and 2 words later.
 const LAST_SENT: usize = 44;
 const LAST_RECEIVED: usize = 52;
+/// And `tcpi_data_segs_in` and `tcpi_data_segs_out`, since Linux 4.6.
+const SEGMENTS_RECEIVED: usize = 152;
+const SEGMENTS_SENT: usize = 156;
 
 /// The two versions of the protocol.
 pub(crate) const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
 
-/// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_LISTEN` is 10.
+/// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_CLOSE_WAIT` 8, `TCP_LISTEN` 10.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum States {
     Established = 1 << 1,
+    /// Not closed on this side.
+    Open = 1 << 1 | 1 << 8,
     Listening = 1 << 10,
     Either = 1 << 1 | 1 << 10,
 }
@@ -71,11 +76,13 @@ pub(crate) struct Socket {
     pub(crate) last: Option<Last>,
 }
 
-/// Milliseconds since data went over a connection.
+/// Milliseconds since data went over a connection; where none did, since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Last {
     pub(crate) sent_ms: u32,
     pub(crate) received_ms: u32,
+    pub(crate) has_sent: bool,
+    pub(crate) has_received: bool,
 }
 
 /// A line to the kernel, of this network namespace.
@@ -158,7 +165,12 @@ fn last(mut attributes: &[u8]) -> Option<Last> {
         let length = usize::from(u16::from_ne_bytes([head[0], head[1]])).max(4);
         if u16::from_ne_bytes([head[2], head[3]]) == INFO {
             let info = attributes.get(4..length)?;
-            return Some(Last { sent_ms: word(info, LAST_SENT)?, received_ms: word(info, LAST_RECEIVED)? });
+            return Some(Last {
+                sent_ms: word(info, LAST_SENT)?,
+                received_ms: word(info, LAST_RECEIVED)?,
+                has_sent: word(info, SEGMENTS_SENT)? > 0,
+                has_received: word(info, SEGMENTS_RECEIVED)? > 0,
+            });
         }
         attributes = attributes.get(length.next_multiple_of(4)..)?;
     }

@@ -18,7 +18,9 @@ mod own;
 mod patience;
 mod probe;
 mod processes;
+mod served;
 mod services;
+mod silence;
 mod stalls;
 mod threads;
 

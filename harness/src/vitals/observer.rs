@@ -18,6 +18,7 @@ use super::outbound::{OutboundWatch, Watched};
 use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
+use super::served::Served;
 use super::services::Services;
 use crate::keeper::Tree;
 use crate::system::Clock;
@@ -106,7 +107,14 @@ impl Subject {
 
     fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
         let (address, path) = (self.address.clone()?, self.path.clone()?);
-        Probe::start(address, &path, period, clock).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
+        let served = self.served(clock);
+        Probe::start(address, &path, period, clock, served).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
+    }
+
+    /// The kernel shows the connections of this machine alone.
+    fn served(&self, clock: Clock) -> Option<Served> {
+        let address = self.address.as_ref().ok().filter(|address| address.ip().is_loopback())?;
+        Served::of(address.port(), clock).ok()
     }
 
     /// The kernel shows the queues of this machine alone.
@@ -203,12 +211,18 @@ fn named<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'stati
 }
 
 fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
-    match (probe, heartbeat) {
-        (Err(why), _) => format!("inactive: {why}"),
-        (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat".to_owned(),
+    let asked = match (probe, heartbeat) {
+        (Err(why), _) => return format!("inactive: {why}"),
+        (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat",
         (Ok(_), Standing::Inactive(_)) => {
-            "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed".to_owned()
+            "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed"
         }
+    };
+    match probe {
+        Ok(Probe { sees_others: false, .. }) => {
+            format!("{asked}; whether others are answered cannot be seen here, and a long queue may count as a stall")
+        }
+        Ok(_) | Err(_) => asked.to_owned(),
     }
 }
 

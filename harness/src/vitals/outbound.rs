@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_question_without_an_answer_waits_and_an_answered_one_does_not() {
-        let last = |sent_ms, received_ms| waits(Last { sent_ms, received_ms });
+        let last = |sent_ms, received_ms| waits(Last { sent_ms, received_ms, has_sent: true, has_received: true });
         assert!(last(5, 6));
         assert!(!last(6, 5));
         assert!(last(0, 0), "the next question followed the answer within a millisecond");

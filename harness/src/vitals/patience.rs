@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::served::{Served, Watch};
+use super::stalls::Wait;
 use crate::system::Clock;
 
 /// One step; also how soon an order to finish is heard.
@@ -38,30 +40,38 @@ pub(super) struct Patience<'a> {
     clock: Clock,
     stop: &'a Receiver<()>,
     gauge: &'a AtomicU64,
+    sent: Duration,
     charged: Duration,
+    others: Watch<'a>,
 }
 
 impl<'a> Patience<'a> {
-    /// A new wait; `gauge` always holds the longest delay since somebody took it, in microseconds.
-    pub(super) fn new(clock: Clock, stop: &'a Receiver<()>, gauge: &'a AtomicU64) -> Self {
-        Self { clock, stop, gauge, charged: Duration::ZERO }
+    /// A new wait; `gauge` always holds the longest delay since somebody took it, in microseconds. Where it is known
+    /// who is `served`, a wait among others is told from one in which nobody is.
+    pub(super) fn new(clock: Clock, stop: &'a Receiver<()>, gauge: &'a AtomicU64, served: Option<&'a Served>) -> Self {
+        let sent = clock.now();
+        Self { clock, stop, gauge, sent, charged: Duration::ZERO, others: Watch::begin(served, sent) }
     }
 
-    /// What the system is charged so far.
-    pub(super) fn charged(&self) -> Duration {
-        self.charged
+    /// The wait has ended, with an answer or without.
+    pub(super) fn over(self) -> Wait {
+        Wait { delay: self.charged, silences: self.others.end(self.sent + self.charged) }
     }
 
     /// Waits until the socket is readable, or writable.
     pub(super) fn wait(&mut self, socket: impl AsFd, what: PollFlags) -> Waited {
+        let mut charged_to = self.clock.now();
         loop {
-            let before = self.clock.now();
-            let Ok(ready) = self.step(&socket, what, before) else { return Waited::Failed };
-            self.charged += charged(self.clock.now().saturating_sub(before), ready);
+            let Ok(ready) = self.step(&socket, what, self.clock.now()) else { return Waited::Failed };
+            let now = self.clock.now();
+            // With what the look at the others took: the system was waited for meanwhile too.
+            self.charged += charged(now.saturating_sub(charged_to), ready);
+            charged_to = now;
             if ready {
                 return Waited::Ready;
             }
             self.show();
+            self.others.look(now);
             if self.stop.try_recv() != Err(TryRecvError::Empty) {
                 return Waited::Stopped;
             }
@@ -132,8 +142,8 @@ mod tests {
         let (stop, stopped) = sync_channel(1);
         drop(stop);
         let gauge = AtomicU64::new(0);
-        let mut patience = Patience::new(clock(), &stopped, &gauge);
+        let mut patience = Patience::new(clock(), &stopped, &gauge, None);
         assert_eq!(patience.wait(&silent, PollFlags::IN), Waited::Stopped);
-        assert_eq!(gauge.load(Ordering::Relaxed), patience.charged().as_micros() as u64);
+        assert_eq!(gauge.load(Ordering::Relaxed), patience.over().delay.as_micros() as u64);
     }
 }

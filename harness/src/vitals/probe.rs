@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use super::line::{Line, NoAnswer};
 use super::patience::Patience;
-use super::stalls::Delays;
+use super::served::Served;
+use super::stalls::{Delays, Wait};
 use crate::system::Clock;
 
 /// How long the first answer may take, before the probe is given up.
@@ -25,18 +26,27 @@ pub(super) struct Probe {
     thread: JoinHandle<Delays>,
     /// The longest delay since somebody took it, in microseconds; zero: none.
     pub(super) gauge: Arc<AtomicU64>,
+    /// Whether a wait among others can be told from one in which nobody is answered.
+    pub(super) sees_others: bool,
 }
 
 impl Probe {
     /// Asks once, and goes on asking once a period if there was an answer; without one there would be nothing to measure.
-    pub(super) fn start(target: SocketAddr, path: &str, period: Duration, clock: Clock) -> Option<Self> {
+    pub(super) fn start(
+        target: SocketAddr,
+        path: &str,
+        period: Duration,
+        clock: Clock,
+        served: Option<Served>,
+    ) -> Option<Self> {
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: floodrig-probe\r\n\r\n").into_bytes();
         let (stop, stopped) = sync_channel(1);
         let (first, answered) = sync_channel(1);
         let gauge = Arc::new(AtomicU64::new(0));
+        let sees_others = served.is_some();
         let mut asking =
-            Asking { target, request, period, clock, stop: stopped, gauge: Arc::clone(&gauge), line: None };
+            Asking { target, request, period, clock, served, stop: stopped, gauge: Arc::clone(&gauge), line: None };
         let thread = std::thread::Builder::new().name("probe".to_owned());
         let thread = thread.spawn(move || {
             let one = asking.once();
@@ -46,7 +56,7 @@ impl Probe {
         });
         let thread = thread.expect("the kernel has a thread for every observation");
         // On failure the sender is dropped here, which stops the thread within one step.
-        (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge })
+        (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge, sees_others })
     }
 
     /// Stops asking.
@@ -61,6 +71,7 @@ struct Asking {
     request: Vec<u8>,
     period: Duration,
     clock: Clock,
+    served: Option<Served>,
     stop: Receiver<()>,
     gauge: Arc<AtomicU64>,
     line: Option<Line>,
@@ -76,17 +87,16 @@ impl Asking {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return delays,
             }
-            let sent = self.clock.now();
             match self.once() {
-                Ok(delay) => delays.answered(sent, delay),
-                Err((_, delay)) => delays.cut_short(sent, delay),
+                Ok(wait) => delays.answered(wait),
+                Err(wait) => delays.cut_short(wait),
             }
         }
     }
 
-    /// One answer and its delay. A kept connection that turns out to be closed is opened anew, once.
-    fn once(&mut self) -> Result<Duration, (NoAnswer, Duration)> {
-        let mut patience = Patience::new(self.clock, &self.stop, &self.gauge);
+    /// The wait for one answer. A kept connection that turns out to be closed is opened anew, once.
+    fn once(&mut self) -> Result<Wait, Wait> {
+        let mut patience = Patience::new(self.clock, &self.stop, &self.gauge, self.served.as_ref());
         let mut kept = self.line.take();
         loop {
             let was_kept = kept.is_some();
@@ -97,13 +107,13 @@ impl Asking {
             .and_then(|mut line| line.ask(&self.request, &mut patience).map(|()| line));
             match answer {
                 Ok(line) => {
-                    let delay = patience.charged();
                     patience.show();
+                    let wait = patience.over();
                     self.line = line.finish(self.clock);
-                    return Ok(delay);
+                    return Ok(wait);
                 }
                 Err(NoAnswer::Gone) if was_kept => {}
-                Err(why) => return Err((why, patience.charged())),
+                Err(NoAnswer::Gone | NoAnswer::Stopped) => return Err(patience.over()),
             }
         }
     }

@@ -21,4 +21,5 @@ mod shards;
 mod sockets;
 mod stub;
 mod system;
+mod tools;
 mod unchanged;

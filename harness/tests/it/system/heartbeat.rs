@@ -21,8 +21,6 @@ use super::support::{below, until};
 const TRIES: usize = 5;
 /// From inside a stall is known to half a tick, and a loop comes round late by a few milliseconds.
 const INSIDE: Duration = Duration::from_millis(25);
-/// From outside it is known to the 50 ms between two questions.
-const OUTSIDE: Duration = Duration::from_millis(60);
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -89,36 +87,10 @@ fn an_ordered_stall_under_saturating_load_is_seen_from_inside_within_25_ms() {
     let mut drawn = Drawn::new();
     for language in Language::here() {
         let of = Loop::start(language, Look::Inside);
-        let load = of.load();
+        let load = of.load(4, "/");
         from_inside(&of, &[150, 500, 2000], &mut drawn);
         load.end();
         of.end();
-    }
-}
-
-#[test]
-fn an_ordered_stall_is_seen_from_outside_within_60_ms() {
-    let mut drawn = Drawn::new();
-    for language in Language::here() {
-        for lengths in [[150, 500].as_slice(), &[2000]] {
-            let close = |stalls: &[Stall], done: &Done| stalls.iter().any(|stall| done.off(stall) <= OUTSIDE);
-            let tries = (0..TRIES).map(|_| {
-                let of = Loop::start(language, Look::OutsideOnly);
-                let mut all = Vec::new();
-                ordered(&of, lengths, &mut drawn, &mut |done, _| {
-                    all.push(*done);
-                    Vec::new()
-                });
-                (all, of.end().1)
-            });
-            let mut seen = Vec::new();
-            let right = tries.into_iter().any(|(all, stalls)| {
-                let right = all.iter().all(|done| close(&stalls, done));
-                seen.push((all, stalls));
-                right
-            });
-            assert!(right, "{language:?}: {seen:#?}");
-        }
     }
 }
 

@@ -12,6 +12,7 @@ mod lifecycle;
 mod limits;
 mod loops;
 mod oom;
+mod outside;
 mod readiness;
 mod redirect;
 mod support;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -12,10 +11,11 @@ use std::time::{Duration, Instant};
 
 use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
-use floodrig::vitals::{Folder, Observer, Subject};
+use floodrig::vitals::{Folder, Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
 
 use super::support::{LONG, Run, shell, until};
+use crate::tools;
 
 /// What runs the small server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,19 +42,9 @@ impl Language {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/system/loops").join(name).display().to_string()
     }
 
-    /// Those that this machine has. One that is missing is said, and is a failure where all must be there.
-    #[expect(clippy::print_stdout, reason = "what is left out is seen")]
-    #[expect(clippy::disallowed_methods, reason = "continuous integration says by `CI` that nothing may be missing")]
+    /// Those that this machine has.
     pub(crate) fn here() -> Vec<Self> {
-        let is_here = |language: &Self| {
-            let found = Command::new(language.program()).arg("--version").stdout(Stdio::null()).status().is_ok();
-            assert!(found || std::env::var_os("CI").is_none(), "{} must be here", language.program());
-            if !found {
-                println!("left out: {} is not here", language.program());
-            }
-            found
-        };
-        Self::BOTH.into_iter().filter(is_here).collect()
+        Self::BOTH.into_iter().filter(|language| tools::here(&[language.program()])).collect()
     }
 }
 
@@ -110,12 +100,32 @@ impl Loop {
     /// Orders a stall and returns what the server says it did.
     pub(crate) fn stall(&self, kind: StallKind, ms: u64) -> Done {
         let kind = if kind == StallKind::Blocked { "blocked" } else { "computing" };
-        let answer = request(self.port, &format!("/stall?ms={ms}&kind={kind}"));
-        let words: Vec<u64> = answer.split(' ').map(|word| word.parse().unwrap()).collect();
-        let [from_ns, to_ns, cpu_ns] = words[..] else { panic!("{answer}") };
-        let clock = Clock::new(self.run.epoch);
-        let (from, to) = (clock.of_monotonic_ns(from_ns), clock.of_monotonic_ns(to_ns));
+        let words = self.told(&format!("/stall?ms={ms}&kind={kind}"));
+        let [from_ns, to_ns, cpu_ns] = words[..] else { panic!("{words:?}") };
+        let [from, to] = self.instants([from_ns, to_ns]);
         Done { from, len: to.saturating_sub(from), cpu: Duration::from_nanos(cpu_ns) }
+    }
+
+    /// When the server served nobody, by its own account: from and to. Two between which there was but a moment are one.
+    pub(crate) fn pauses(&self) -> Vec<[Duration; 2]> {
+        let told = self.told("/pauses");
+        let mut pauses: Vec<[Duration; 2]> = Vec::new();
+        for [from, to] in told.chunks_exact(2).map(|pause| self.instants([pause[0], pause[1]])) {
+            match pauses.last_mut() {
+                Some([_, ended]) if from.saturating_sub(*ended) < Duration::from_millis(10) => *ended = to,
+                _ => pauses.push([from, to]),
+            }
+        }
+        pauses
+    }
+
+    fn told(&self, path: &str) -> Vec<u64> {
+        request(self.port, path).split_whitespace().map(|word| word.parse().unwrap()).collect()
+    }
+
+    fn instants(&self, ns: [u64; 2]) -> [Duration; 2] {
+        let clock = Clock::new(self.run.epoch);
+        ns.map(|ns| clock.of_monotonic_ns(ns))
     }
 
     /// Orders a stall that nobody waits for.
@@ -162,26 +172,26 @@ impl Loop {
         until("the stall under way", || (self.next_vital().stalling_us? > 300_000).then_some(()));
     }
 
-    /// Requests from four connections, each as fast as it is answered.
-    pub(crate) fn load(&self) -> Load {
+    /// Requests from so many connections, each as fast as it is answered.
+    pub(crate) fn load(&self, connections: usize, path: &'static str) -> Load {
         let stop = Arc::new(AtomicBool::new(false));
         let one = || {
             let (stop, port) = (Arc::clone(&stop), self.port);
             std::thread::spawn(move || {
                 let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
                 while !stop.load(Ordering::Relaxed) {
-                    to.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+                    write!(to, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
                     assert!(to.read(&mut [0; 1024]).unwrap() > 0);
                 }
             })
         };
-        let threads = (0..4).map(|_| one()).collect();
+        let threads = (0..connections).map(|_| one()).collect();
         Load { stop, threads }
     }
 
-    /// Ends it all: every stall not yet taken, from inside, and then from outside.
-    pub(crate) fn end(self) -> (Vec<Stall>, Vec<Stall>) {
-        let outside = self.observer.finish().stalls;
+    /// Ends it all: every stall from inside that is not yet taken, and what was found from outside.
+    pub(crate) fn end(self) -> (Vec<Stall>, Observed) {
+        let outside = self.observer.finish();
         self.system.stop(LONG);
         let inside =
             self.run.rows.try_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None });
@@ -247,11 +257,16 @@ fn request(port: u16, path: &str) -> String {
     let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
     write!(to, "POST {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut answer = String::new();
-    while !answer.contains("\r\n\r\n") || answer.ends_with("\r\n\r\n") {
-        let mut bytes = [0; 1024];
+    loop {
+        if let Some((head, body)) = answer.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+            if body.len() == length.expect("the servers say it").parse::<usize>().unwrap() {
+                return body.to_owned();
+            }
+        }
+        let mut bytes = [0; 4096];
         let read = to.read(&mut bytes).unwrap();
         assert!(read > 0, "{answer}");
         answer.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
     }
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
