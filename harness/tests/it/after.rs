@@ -1,13 +1,11 @@
 //! After the load: real systems that recover or do not, and that take an ordered stop well or badly. The order goes
 //! from the test to the system by its environment, drawn anew each time, and never through the rig.
 
-use std::fs;
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::bot::with_bot;
 use crate::rig::{Left, Rig};
+use crate::tools;
 
 /// 20 players, each saying something once within a second; written twice as large, because tests run it with
 /// `--quick`.
@@ -47,18 +45,8 @@ const IDLE: (&str, &str) = ("settle = \"5s\"", "settle = \"5s\"\nidle = \"1500ms
 
 /// The run of a system with this environment; nothing where there is no Python.
 fn run(env: &str, changes: &[(&str, &str)], more: &str) -> Option<Left> {
-    if Command::new("python3").arg("--version").output().is_err() {
-        crate::bot::skipped();
-        return None;
-    }
-    let mut text = SAY.replace("ENV = \"\"", env);
-    for (from, to) in changes {
-        assert!(text.contains(from), "the scenario holds {from}");
-        text = text.replace(from, to);
-    }
-    let rig = Rig::new(&text).and(more);
-    fs::write(rig.path().join("app.py"), APP).expect("the system is written");
-    Some(rig.run())
+    let rig = || Rig::changed(&SAY.replace("ENV = \"\"", env), changes).and(more).holding("app.py", APP);
+    tools::here(&["python3"]).then(|| rig().run())
 }
 
 fn findings(left: &Left) -> Vec<String> {

@@ -1,11 +1,9 @@
 //! Users who act towards a bot: real bots that poll or take a webhook, and what is recorded of them.
 
-use std::fs;
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::rig::{Left, Rig};
+use crate::tools;
 
 /// 20 players once each within a second, their bot in Python's standard library. It is written twice as large, because
 /// tests run it with `--quick`.
@@ -40,25 +38,7 @@ const BOT: &str = include_str!("bots/bot.py");
 
 /// The scenario with pieces replaced, and its bot; nothing where there is no Python.
 pub(crate) fn with_bot(changes: &[(&str, &str)]) -> Option<Rig> {
-    if Command::new("python3").arg("--version").output().is_err() {
-        skipped();
-        return None;
-    }
-    let mut text = START.to_owned();
-    for (from, to) in changes {
-        assert!(text.contains(from), "the scenario holds {from}");
-        text = text.replace(from, to);
-    }
-    let rig = Rig::new(&text);
-    fs::write(rig.path().join("bot.py"), BOT).expect("the bot is written");
-    Some(rig)
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
-#[expect(clippy::disallowed_methods, reason = "CI has every tool")]
-pub(crate) fn skipped() {
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has python3");
-    eprintln!("SKIPPED: no python3 here");
+    tools::here(&["python3"]).then(|| Rig::changed(START, changes).holding("bot.py", BOT))
 }
 
 fn count(value: &Value) -> u64 {

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::rig::{self, Rig, eventually, kill, process_named, processes_in};
+use crate::tools;
 
 /// 300 acts a second for six seconds, each a query of 40 ms: thirty connections could do 750, ten 250.
 const POOLED: &str = r#"
@@ -38,15 +39,8 @@ fn postgres() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/postgres")
 }
 
-/// Whether there is a Postgres here. Without one the tests say so and end, and fail where everything must be tested.
-#[expect(clippy::print_stdout, reason = "a skip that nobody sees is a lie")]
-fn there_is_one(test: &str) -> bool {
-    let there = Path::new("/usr/lib/postgresql").is_dir();
-    if !there {
-        println!("{test}: SKIPPED, no Postgres here: apt-get install postgresql");
-        assert!(std::env::var_os("CI").is_none(), "CI must have a Postgres: apt-get install postgresql");
-    }
-    there
+fn there_is_one() -> bool {
+    tools::needed("a Postgres (apt-get install postgresql)", Path::new("/usr/lib/postgresql").is_dir())
 }
 
 fn pooled(size: u32) -> Rig {
@@ -67,7 +61,7 @@ fn to_the_database(summary: &Value) -> Value {
 
 #[test]
 fn a_pool_of_ten_is_named_as_saturated_while_the_loop_is_calm() {
-    if !there_is_one("pool 10") {
+    if !there_is_one() {
         return;
     }
     let summary = pooled(10).run().ended(0).complete().summary();
@@ -83,7 +77,7 @@ fn a_pool_of_ten_is_named_as_saturated_while_the_loop_is_calm() {
 
 #[test]
 fn a_pool_of_thirty_has_room_and_nothing_is_said_of_it() {
-    if !there_is_one("pool 30") {
+    if !there_is_one() {
         return;
     }
     let summary = pooled(30).run().ended(0).complete().summary();
@@ -105,7 +99,7 @@ fn folders_of(port: &str) -> Vec<PathBuf> {
 
 #[test]
 fn nothing_of_a_service_outlives_a_rig_that_is_killed() {
-    if !there_is_one("a killed rig") {
+    if !there_is_one() {
         return;
     }
     let rig = pooled(10);
@@ -129,7 +123,7 @@ fn nothing_of_a_service_outlives_a_rig_that_is_killed() {
 
 #[test]
 fn the_script_alone_leaves_nothing_when_it_is_killed() {
-    if !there_is_one("the script") {
+    if !there_is_one() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -70,14 +70,25 @@ impl Rig {
         Self { folder: Rc::new(folder), arguments: Vec::new(), exported: Vec::new(), quick: true }
     }
 
-    /// [`SMALL`] with pieces replaced; each must occur.
-    pub(crate) fn small(changes: &[(&str, &str)]) -> Self {
-        let mut text = SMALL.to_owned();
+    /// A scenario with pieces replaced; each must occur.
+    pub(crate) fn changed(scenario: &str, changes: &[(&str, &str)]) -> Self {
+        let mut text = scenario.to_owned();
         for (from, to) in changes {
             assert!(text.contains(from), "the scenario holds {from}");
             text = text.replace(from, to);
         }
         Self::new(&text)
+    }
+
+    /// [`SMALL`] with pieces replaced.
+    pub(crate) fn small(changes: &[(&str, &str)]) -> Self {
+        Self::changed(SMALL, changes)
+    }
+
+    /// With a file beside the scenario, as the system's program.
+    pub(crate) fn holding(self, name: &str, text: &str) -> Self {
+        fs::write(self.path().join(name), text).expect("the file is written");
+        self
     }
 
     /// With more at the scenario's end.
@@ -209,22 +220,22 @@ pub(crate) fn ended(rig: Child) -> Output {
 /// The example system's binary, built once.
 pub(crate) fn wordle() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built("wordle"))
+    BUILT.get_or_init(|| built("--bin", "wordle"))
 }
 
 /// The server with a pool of connections to a real Postgres, built once.
 pub(crate) fn pooled() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built("pooled"))
+    BUILT.get_or_init(|| built("--bin", "pooled"))
 }
 
 /// Of the whole workspace, so that what the tests were built with is not built again with fewer features.
-fn built(bin: &str) -> PathBuf {
+fn built(kind: &str, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--message-format", "json", "--workspace", "--bin", bin]).current_dir(root);
+    build.args(["build", "--quiet", "--message-format", "json", "--workspace", kind, name]).current_dir(root);
     let output = build.stderr(Stdio::inherit()).output().expect("cargo runs");
-    assert!(output.status.success(), "{bin} builds");
+    assert!(output.status.success(), "{name} builds");
     let lines = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
     let mut executables = lines.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;

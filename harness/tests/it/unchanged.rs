@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::rig::{Left, Rig};
+use crate::tools;
 
 /// 5 players once each within a second, in private chats. It is written twice as large, because tests run it with
 /// `--quick`.
@@ -37,10 +38,13 @@ steps = [
 ]
 "#;
 
-const BOTS: [(&str, &str); 6] = [
+const NODE_BOTS: [(&str, &str); 3] = [
     ("grammy.mjs", include_str!("bots/unchanged/grammy.mjs")),
     ("telegraf.mjs", include_str!("bots/unchanged/telegraf.mjs")),
     ("node-telegram-bot-api.mjs", include_str!("bots/unchanged/node-telegram-bot-api.mjs")),
+];
+
+const PYTHON_BOTS: [(&str, &str); 3] = [
     ("aiogram.py", include_str!("bots/unchanged/aiogram.py")),
     ("python_telegram_bot.py", include_str!("bots/unchanged/python_telegram_bot.py")),
     ("pytelegrambotapi.py", include_str!("bots/unchanged/pytelegrambotapi.py")),
@@ -50,9 +54,7 @@ const BOTS: [(&str, &str); 6] = [
 fn libraries() -> Option<&'static Path> {
     static INSTALLED: OnceLock<Option<PathBuf>> = OnceLock::new();
     let installed = INSTALLED.get_or_init(|| {
-        let here = |tool: &&str| Command::new(tool).arg("--version").output().is_ok();
-        if !["node", "npm", "python3"].iter().all(here) {
-            skipped();
+        if !tools::here(&["node", "npm", "python3"]) {
             return None;
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
@@ -66,25 +68,14 @@ fn libraries() -> Option<&'static Path> {
     installed.as_deref()
 }
 
-#[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
-#[expect(clippy::disallowed_methods, reason = "CI has every tool")]
-fn skipped() {
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has node, npm and python3");
-    eprintln!("SKIPPED: no node, npm or python3 here");
-}
-
 /// The scenario with this bot in its folder, beside its libraries.
 fn with_bot(libraries: &Path, (name, text): (&str, &str), changes: &[(&str, &str)]) -> Rig {
     let python = libraries.join("python/venv/bin/python");
     let is_python = Path::new(name).extension().is_some_and(|extension| extension == "py");
     let program = if is_python { python.display().to_string() } else { "node".to_owned() };
-    let mut scenario = TALK.replace("COMMAND", &format!("[{program:?}, \"bot-{name}\"]"));
-    for (from, to) in changes {
-        assert!(scenario.contains(from), "the scenario holds {from}");
-        scenario = scenario.replace(from, to);
-    }
-    let rig = Rig::new(&scenario);
-    fs::write(rig.path().join(format!("bot-{name}")), text).expect("the bot is written");
+    let file = format!("bot-{name}");
+    let scenario = TALK.replace("COMMAND", &format!("[{program:?}, {file:?}]"));
+    let rig = Rig::changed(&scenario, changes).holding(&file, text);
     symlink(libraries.join("node/node_modules"), rig.path().join("node_modules")).expect("its libraries are linked");
     rig
 }
@@ -117,19 +108,19 @@ fn play_and_fetch(bots: &[(&str, &str)]) {
 
 #[test]
 fn bots_in_node_that_call_telegram_by_its_own_address_play_with_the_stub_and_fetch_their_files() {
-    play_and_fetch(&BOTS[..3]);
+    play_and_fetch(&NODE_BOTS);
 }
 
 #[test]
 fn bots_in_python_that_call_telegram_by_its_own_address_play_with_the_stub_and_fetch_their_files() {
-    play_and_fetch(&BOTS[3..]);
+    play_and_fetch(&PYTHON_BOTS);
 }
 
 /// What is said of a bot that runs as this command and reaches nobody.
 fn advice(command: &str, libraries: &Path) -> String {
     let lines = format!("command = [\"sh\", \"-c\", {command:?}]\nready_within = \"2s\"\nenv");
     let plain = "command = [\"node\", \"bot-grammy.mjs\"]\nenv";
-    let left = with_bot(libraries, BOTS[0], &[(plain, &lines)]).run().ended(3);
+    let left = with_bot(libraries, NODE_BOTS[0], &[(plain, &lines)]).run().ended(3);
     assert!(left.stdout.contains("0 calls reached the stub: "), "{}", left.stdout);
     assert!(left.stdout.contains("TELEGRAM_API_ROOT"), "{}", left.stdout);
     left.stdout
