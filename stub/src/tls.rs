@@ -57,6 +57,11 @@ impl Authority {
         self.0.pem()
     }
 
+    /// The same, as DER.
+    pub fn der(&self) -> &[u8] {
+        self.0.der()
+    }
+
     /// Makes a certificate for hosts, each a name or an IP address.
     pub fn issue(&self, hosts: &[impl AsRef<str>]) -> Result<Leaf, TlsError> {
         let hosts: Vec<String> = hosts.iter().map(|host| host.as_ref().to_owned()).collect();

@@ -26,7 +26,10 @@ fn next_step(isolated: bool, stub_url: &str) -> String {
          TELEGRAM_API_ROOT and {names} others are set"
     );
     if isolated {
-        format!("Does it call https://api.telegram.org, and trust the certificates of SSL_CERT_FILE? Or {variable}")
+        format!(
+            "Does it call https://api.telegram.org, and trust the certificates of SSL_CERT_FILE (a JVM: \
+             of JAVA_TOOL_OPTIONS)? Or {variable}"
+        )
     } else {
         format!("Run with --isolate, which needs no hook, or {variable}")
     }

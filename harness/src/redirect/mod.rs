@@ -7,6 +7,7 @@
 
 mod advice;
 mod hooks;
+mod java;
 mod token;
 mod trust;
 mod variables;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use floodrig_stub::tls::{Authority, Leaf};
 use floodrig_stub::{Door, Stub};
 
+use super::java;
 use crate::system::preload;
 
 /// Where the name leads.
@@ -29,14 +30,14 @@ const ROOTS: [&str; 4] = [
 #[derive(Debug)]
 pub(super) struct Trust {
     leaf: Leaf,
-    authority: String,
+    authority: Authority,
 }
 
 impl Trust {
     pub(super) fn make() -> io::Result<Self> {
         let authority = Authority::make().map_err(io::Error::other)?;
         let leaf = authority.issue(&["api.telegram.org"]).map_err(io::Error::other)?;
-        Ok(Self { leaf, authority: authority.pem() })
+        Ok(Self { leaf, authority })
     }
 
     /// The stub takes connections where the name leads.
@@ -52,10 +53,13 @@ impl Trust {
                 let roots = preload::own(env, name).map(PathBuf::from).or_else(|| otherwise.clone());
                 let path = folder.join(format!("{name}.pem"));
                 let roots = roots.map(fs::read_to_string).transpose()?.unwrap_or_default();
-                fs::write(&path, format!("{roots}\n{}", self.authority))?;
+                fs::write(&path, format!("{roots}\n{}", self.authority.pem()))?;
                 env.insert((*name).to_owned(), path.display().to_string());
             }
         }
+        let store = folder.join("trust.jks");
+        fs::write(&store, java::trust_store(self.authority.der()))?;
+        env.insert(java::OPTIONS.to_owned(), java::options(preload::own(env, java::OPTIONS), &store));
         Ok(())
     }
 }

@@ -1,9 +1,10 @@
-//! A run in a network of its own: a bot that no hook can reach meets the stub by TLS, and nothing of it is left behind.
+//! A run in a network of its own: bots that no hook can reach meet the stub by TLS, and nothing of them is left behind.
 
 use std::fs;
 use std::process::Command;
 
-use crate::rig::{Left, Rig, eventually, kill, process_named, processes_in};
+use crate::rig::{self, Left, Rig, eventually, kill, process_named, processes_in};
+use crate::tools;
 
 /// A bot in Python's standard library that is started so that it loads no hook (`-E`), as one in Go or Rust would; it
 /// says what network it finds itself in.
@@ -48,29 +49,28 @@ steps = [
 ]
 "#;
 
-/// The run; nothing where this user may make no namespaces, which no tool could change. A tool that is missing is
-/// another matter.
-fn isolated() -> Option<Rig> {
+/// A bot that is one file for the JVM.
+const JAVA: &str = include_str!("bots/unchanged/Bot.java");
+
+/// Whether this user may make namespaces, which no tool could change. A tool that is missing is another matter.
+fn may_isolate() -> bool {
     let ways = [&["--net", "--mount"][..], &["--map-root-user", "--net", "--mount"]];
-    let tried = ways.map(|way| Command::new("unshare").args(way).arg("true").output());
-    let python = Command::new("python3").arg("--version").output();
-    if python.is_err() || tried.iter().any(Result::is_err) {
-        skipped("unshare or python3 is not here", true);
-        return None;
+    let works = |way: &[&str]| {
+        let tried = Command::new("unshare").args(way).arg("true").output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    let has_tool = tools::here(&["unshare"]);
+    let may = has_tool && ways.into_iter().any(works);
+    if has_tool && !may {
+        tools::skipped("this user may make no namespaces");
     }
-    if !tried.iter().flatten().any(|output| output.status.success()) {
-        skipped("this user may make no namespaces", false);
-        return None;
-    }
-    let rig = Rig::new(TALK).with(&["--isolate"]);
-    fs::write(rig.path().join("bot.py"), BOT).expect("the bot is written");
-    Some(rig)
+    may
 }
 
-#[expect(clippy::print_stderr, reason = "a test that is skipped is seen to be")]
-fn skipped(why: &str, must_be_here: bool) {
-    assert!(!must_be_here || std::env::var_os("CI").is_none_or(|ci| ci != "true"), "CI has every tool: {why}");
-    eprintln!("SKIPPED: {why}");
+/// The run of the bot in Python; nothing where it cannot be.
+fn isolated() -> Option<Rig> {
+    let can = tools::here(&["python3"]) && may_isolate();
+    can.then(|| Rig::new(TALK).with(&["--isolate"]).holding("bot.py", BOT))
 }
 
 fn observed(left: &Left, name: &str) -> String {
@@ -91,12 +91,55 @@ fn a_bot_that_no_hook_reaches_meets_the_stub_by_tls_and_reaches_nothing_else() {
     assert!(left.stdout.contains("--isolate"), "the command that repeats it: {}", left.stdout);
 }
 
+/// Whoever calls Telegram by its own address is answered, and every call is the stub's.
+fn is_answered(command: &[&str], files: &[(&str, &str)]) {
+    let changes = [("[\"python3\", \"-E\", \"bot.py\"]", &*format!("{command:?}"))];
+    let rig = Rig::changed(TALK, &changes).with(&["--isolate"]);
+    let rig = files.iter().fold(rig, |rig, (name, text)| rig.holding(name, text));
+    let left = rig.run().ended(0).complete();
+    let summary = left.summary();
+    assert_eq!(summary["acts"]["talk"]["ok"], 5);
+    assert_eq!(observed(&left, "redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
+    assert_eq!(summary["system"]["stderr_errors"], 0, "{}", left.stderr);
+}
+
+#[test]
+fn a_bot_in_java_meets_the_stub_and_trusts_it_though_nobody_has_told_it_to() {
+    if tools::here(&["java"]) && may_isolate() {
+        is_answered(&["java", "Bot.java"], &[("Bot.java", JAVA)]);
+    }
+}
+
+/// With the C library's resolver and with Go's own, which reads the hosts file and its order by itself.
+#[test]
+fn a_bot_in_go_that_trusts_what_the_system_trusts_meets_the_stub() {
+    if !tools::needed("go", Command::new("go").arg("version").output().is_ok()) || !may_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bot = folder.path().join("bot");
+    for cgo in ["0", "1"] {
+        let mut build = Command::new("go");
+        build.args(["build", "-o"]).arg(&bot).arg("tests/it/bots/unchanged/bot.go").env("CGO_ENABLED", cgo);
+        let built = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("go runs");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        is_answered(&[bot.to_str().expect("a path in UTF-8")], &[]);
+    }
+}
+
+#[test]
+fn a_bot_in_rust_that_trusts_what_the_system_trusts_meets_the_stub() {
+    if may_isolate() {
+        is_answered(&[rig::unchanged().to_str().expect("a path in UTF-8")], &[]);
+    }
+}
+
 #[test]
 fn a_run_that_was_not_asked_to_be_isolated_says_so() {
-    let Some(rig) = isolated() else { return };
-    let plain = Rig::new(&TALK.replace("\"-E\", ", ""));
-    fs::copy(rig.path().join("bot.py"), plain.path().join("bot.py")).expect("the bot is copied");
-    let left = plain.run().ended(0);
+    if !tools::here(&["python3"]) {
+        return;
+    }
+    let left = Rig::changed(TALK, &[("\"-E\", ", "")]).holding("bot.py", BOT).run().ended(0);
     assert_eq!(observed(&left, "isolate"), "inactive: not asked for (--isolate)");
     assert!(left.summary()["system"]["listen_overflows"].is_null(), "not counted is no zero");
 }
@@ -132,7 +175,7 @@ fn where_namespaces_are_forbidden_nothing_is_run_and_what_would_allow_them_is_na
     }
     let tried = Command::new("unshare").args(["--user", "--map-root-user", "true"]).output();
     if !tried.is_ok_and(|output| output.status.success()) {
-        return skipped("this user may make no user namespaces", false);
+        return tools::skipped("this user may make no user namespaces");
     }
     let rig =
         Rig::new(&TALK.replace("[\"python3\", \"-E\", \"bot.py\"]", "[\"touch\", \"seen\"]")).with(&["--isolate"]);

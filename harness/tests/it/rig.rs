@@ -229,6 +229,12 @@ pub(crate) fn pooled() -> &'static Path {
     BUILT.get_or_init(|| built("--bin", "pooled"))
 }
 
+/// The bot in Rust that knows nothing of the rig, built once.
+pub(crate) fn unchanged() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built("--example", "unchanged"))
+}
+
 /// Of the whole workspace, so that what the tests were built with is not built again with fewer features.
 fn built(kind: &str, name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
