@@ -38,10 +38,12 @@ steps = [
 ]
 "#;
 
-const NODE_BOTS: [(&str, &str); 3] = [
+const NODE_BOTS: [(&str, &str); 5] = [
     ("grammy.mjs", include_str!("bots/unchanged/grammy.mjs")),
     ("telegraf.mjs", include_str!("bots/unchanged/telegraf.mjs")),
     ("node-telegram-bot-api.mjs", include_str!("bots/unchanged/node-telegram-bot-api.mjs")),
+    ("axios.mjs", include_str!("bots/unchanged/axios.mjs")),
+    ("undici.mjs", include_str!("bots/unchanged/undici.mjs")),
 ];
 
 const PYTHON_BOTS: [(&str, &str); 3] = [
