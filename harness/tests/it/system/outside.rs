@@ -79,7 +79,8 @@ fn under_saturating_load(language: Language, lengths: &[u64], drawn: &mut Drawn)
     let busy = busy_from..of.run.epoch.elapsed();
     load.end();
     let mut pauses = of.pauses();
-    pauses.retain(|[begun, _]| busy.contains(begun));
+    // One that began with nobody there may go on when everybody is.
+    pauses.retain(|[begun, ended]| *begun < busy.end && busy.start < *ended);
     Seen { done, busy, pauses, observed: of.end().1 }
 }
 
