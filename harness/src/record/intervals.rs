@@ -10,7 +10,7 @@ use std::time::Duration;
 use floodrig_reports::recording::{ActInterval, Interval, Outcome, Row, Sample};
 
 use super::progress::Progress;
-use super::slowest::Slowest;
+use super::slowest::{KEPT, Slowest};
 
 /// The length of an interval for a load this long: 100 ms up to a minute, else 1 s.
 pub fn interval_length(load: Duration) -> Duration {
@@ -61,7 +61,7 @@ impl Intervals {
     ) -> Self {
         let acts = vec![Share::default(); names.len()];
         let (from, until) = (load_from, load_from + length);
-        let (slowest, recorded) = (Slowest::default(), Recorded::default());
+        let (slowest, recorded) = (Slowest::of(KEPT), Recorded::default());
         Self {
             rows,
             progress,
@@ -82,6 +82,12 @@ impl Intervals {
     #[must_use]
     pub fn excusing(self, from: Option<Duration>) -> Self {
         Self { excused_from: from, ..self }
+    }
+
+    /// Keeps this many exemplars of each interval, the slowest, in place of a load's few.
+    #[must_use]
+    pub fn keeping(self, exemplars: usize) -> Self {
+        Self { slowest: Slowest::of(exemplars), ..self }
     }
 
     /// An act's planned instant has come. To be told in order, and before any sample that ended later.
@@ -363,6 +369,18 @@ mod tests {
         }
         intervals.advance(150 * MILLISECOND);
         assert_eq!(intervals.recorded, Recorded { samples: 7, dropped: 4 });
+    }
+
+    #[test]
+    fn as_many_exemplars_are_kept_as_asked_for() {
+        let kept = |intervals: Intervals, queue: &Receiver<Row>| {
+            let mut intervals = intervals;
+            (0..7).for_each(|_| intervals.record(&sample(0, 100, OK)));
+            intervals.finish(150 * MILLISECOND);
+            queue.try_iter().filter(|row| matches!(row, Row::Exemplar(_))).count()
+        };
+        let ((few, of_few), (all, of_all)) = (intervals(9), intervals(9));
+        assert_eq!((kept(few, &of_few), kept(all.keeping(7), &of_all)), (5, 7));
     }
 
     #[test]

@@ -2,22 +2,29 @@
 
 use floodrig_reports::recording::{Outcome, Sample};
 
-/// How many are kept of each interval.
-const KEPT: usize = 5;
+/// How many are kept of each interval of a load: enough to see what its slow exchanges have in common.
+pub(super) const KEPT: usize = 5;
 
 /// The slowest samples so far, in no order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Slowest {
+    most: usize,
     samples: Vec<Sample>,
 }
 
 impl Slowest {
-    /// Keeps the sample if it is among the slowest. One that was never sent, or sent to a system that was stopped by order, is no exchange to show.
+    /// Keeps so many.
+    pub(super) fn of(most: usize) -> Self {
+        Self { most, samples: Vec::with_capacity(most) }
+    }
+
+    /// Keeps the sample if it is among the slowest. One that was never sent, or sent to a system that was stopped by
+    /// order, is no exchange to show.
     pub(super) fn add(&mut self, sample: &Sample) {
         if matches!(sample.outcome, Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. }) {
             return;
         }
-        if self.samples.len() < KEPT {
+        if self.samples.len() < self.most {
             self.samples.push(sample.clone());
             return;
         }
@@ -47,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_five_slowest_are_kept_and_handed_out_slowest_first() {
-        let mut slowest = Slowest::default();
+        let mut slowest = Slowest::of(KEPT);
         for ended in [3, 9, 1, 7, 2, 8, 5] {
             slowest.add(&sample(ended, Outcome::Timeout));
         }
@@ -58,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_was_never_sent_is_no_exchange() {
-        let mut slowest = Slowest::default();
+        let mut slowest = Slowest::of(KEPT);
         slowest.add(&sample(9, Outcome::Abandoned));
         slowest.add(&sample(9, Outcome::Skipped { left: true }));
         assert_eq!(slowest.take().count(), 0);

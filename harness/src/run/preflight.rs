@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Protocol, Row, Sample};
@@ -19,6 +19,8 @@ use crate::record::{Intervals, Progress};
 
 /// How far ahead the pre-flight's acts are planned, so that they are signed by then.
 const LEAD: Duration = Duration::from_millis(50);
+/// Longer than any pre-flight: it ends with the crowd's timeout, which is a day at most.
+const INTERVAL: Duration = Duration::from_hours(48);
 
 /// What the first acts came to.
 #[derive(Debug, Default)]
@@ -27,7 +29,7 @@ pub(super) struct Visits {
     pub(super) acts: Vec<String>,
     /// How long those took that succeeded, from the send.
     pub(super) took_us: BTreeMap<String, u64>,
-    /// The slowest of those that did not, by name.
+    /// Those that did not, by name.
     pub(super) refused: Vec<(String, Sample)>,
     /// What the system chose to speak, where it was left to choose.
     pub(super) chosen: Option<Protocol>,
@@ -52,11 +54,9 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
     let plan = Arc::new(first_acts(&ground.plan));
     let load_from = ground.clock.now() + LEAD;
     let signed = Signed::start(&rig.order.scenario, &plan, ground.bot_token, ground.epoch_unix + load_from)?;
-    // Room for every interval of the longest pre-flight, and its exemplars.
-    let (rows, told) = sync_channel(4096);
     let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
-    let acts = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
-    let length = Duration::from_millis(100);
+    let acts: Vec<String> = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
+    let (sink, told) = sink(names, acts.len(), load_from);
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     let driven = drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
@@ -70,9 +70,17 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         stop: rig.stop.flag(),
         crowd,
         expected: None,
-        sink: Intervals::new(names, load_from, length, rows, Arc::new(Progress::default())),
+        sink,
     })?;
     Ok(Visits { chosen: driven.chosen, ..visits(acts, told.try_iter(), &ground.plan) })
+}
+
+/// Where so many acts leave their samples: each whole, and all in one interval. There is room for all of that, because
+/// nobody takes anything out before the last act has ended.
+fn sink(names: Vec<String>, acts: usize, load_from: Duration) -> (Intervals, Receiver<Row>) {
+    let (rows, told) = sync_channel(acts + 1);
+    let progress = Arc::new(Progress::default());
+    (Intervals::new(names, load_from, INTERVAL, rows, progress).keeping(acts), told)
 }
 
 fn visits(acts: Vec<String>, rows: impl Iterator<Item = Row>, plan: &Plan) -> Visits {
@@ -136,4 +144,47 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
     let said =
         if tail.is_empty() { String::new() } else { format!("; the system's last lines:\n  {}", tail.join("\n  ")) };
     Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::by_hand::{SECOND, journey, scenario, step};
+    use crate::plan::plan;
+    use crate::scenario::{Arrive, Journey};
+
+    /// As many journeys of one act each.
+    fn journeys(count: usize) -> Vec<Journey> {
+        let act = |nth| vec![step(&format!("act {nth}"), 1, Duration::ZERO..=Duration::ZERO)];
+        (0..count).map(|nth| journey(Arrive::Burst { over: SECOND }, act(nth))).collect()
+    }
+
+    /// What is known of the first acts when each ended so and took so long.
+    fn told(ends: &[(Outcome, Duration)]) -> Visits {
+        let plan = plan(&scenario(journeys(ends.len())));
+        let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
+        let (mut sink, told) = sink(names.clone(), ends.len(), Duration::ZERO);
+        let zero = Duration::ZERO;
+        for (act, (outcome, ended)) in (0..).zip(ends) {
+            let (outcome, ended) = (*outcome, *ended);
+            sink.record(&Sample { act, player: 0, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1 });
+        }
+        sink.finish(ends.iter().map(|(_, ended)| *ended).max().unwrap_or_default());
+        visits(names, told.try_iter(), &plan)
+    }
+
+    #[test]
+    fn a_refusal_that_is_quicker_than_many_answers_is_seen() {
+        let mut ends = vec![(Outcome::Ok { late_connect: false }, 2 * SECOND); 9];
+        ends.push((Outcome::Status(401), SECOND));
+        let visits = told(&ends);
+        let refused: Vec<&str> = visits.refused.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((refused, visits.took_us.len()), (vec!["act 9"], 9));
+    }
+
+    #[test]
+    fn a_pre_flight_of_a_day_ends_though_nobody_has_taken_its_rows() {
+        let visits = told(&[(Outcome::Timeout, 86_400 * SECOND)]);
+        assert_eq!(visits.refused.len(), 1);
+    }
 }
