@@ -45,6 +45,9 @@ impl Url {
             with_port.to_socket_addrs().map_err(|cause| format!("no address of {}: {cause}", self.authority))?;
         let mut addresses: Vec<SocketAddr> = found.filter(|address| any_host || address.ip().is_loopback()).collect();
         addresses.sort_by_key(SocketAddr::is_ipv6);
+        if addresses.iter().any(|address| address.port() == 0) {
+            return Err(format!("{} names port 0, where nobody can listen", self.authority));
+        }
         let beyond = || format!("{} is beyond this machine; --allow-host lets it be", self.authority);
         let address = addresses.first().copied().ok_or_else(beyond)?;
         Ok(Target { address, host: self.authority.clone() })
@@ -106,6 +109,7 @@ mod tests {
             ("http://me@127.0.0.1/", "names a host"),
             ("http://127.0.0.1/a b", "percent-encoded"),
             ("http://127.0.0.1:port/", "no address"),
+            ("http://127.0.0.1:0/", "port 0"),
         ] {
             assert!(read(text).unwrap_err().contains(says), "{text}: {:?}", read(text));
         }

@@ -9,6 +9,7 @@ use super::complaints;
 use super::made::Refused;
 use super::run::Args;
 use crate::scenario::{Complaint, Scenario, Source, parse, parse_each};
+use crate::system::unmet;
 use floodrig_reports::recording::Shard;
 
 /// One run to be made.
@@ -52,9 +53,10 @@ impl Errands {
         let (mut scenarios, mut skipped, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
         for file in &files {
             match read(&file.path, args) {
-                Ok(variants) => match needs(&variants).filter(|_| file.found) {
-                    Some(needs) => skipped.push(format!("{}: skipped, since it needs {needs}", file.path.display())),
+                Ok(variants) => match lacks(&variants) {
                     None => scenarios.push(variants),
+                    Some((_, says)) if file.found => skipped.push(format!("{}: skipped: {says}", file.path.display())),
+                    Some((of, says)) => complaints.push(Refused::at(of, &["needs"], says).into_text()),
                 },
                 Err(refused) => complaints.push(refused.into_text()),
             }
@@ -205,9 +207,10 @@ fn checked<T>(source: &Source, parse: impl FnOnce(&Source) -> Result<T, Vec<Comp
     parse(source).map_err(|complaints| Refused::usage(complaints::render(source, &complaints)))
 }
 
-fn needs(variants: &[Scenario]) -> Option<String> {
-    let needs = variants.first().map(|scenario| scenario.needs.join(", "))?;
-    (!needs.is_empty()).then_some(needs)
+/// The first variant that needs what this machine does not have, and what that is.
+fn lacks(variants: &[Scenario]) -> Option<(&Scenario, String)> {
+    let needs = variants.iter().flat_map(|scenario| scenario.needs.iter().map(move |need| (scenario, need)));
+    needs.into_iter().find_map(|(scenario, need)| unmet(need).map(|says| (scenario, says)))
 }
 
 /// A folder that holds a run is not written over.

@@ -167,7 +167,16 @@ mod tests {
         let zero = Duration::ZERO;
         for (act, (outcome, ended)) in (0..).zip(ends) {
             let (outcome, ended) = (*outcome, *ended);
-            sink.record(&Sample { act, player: 0, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1 });
+            sink.record(&Sample {
+                act,
+                player: 0,
+                scheduled: zero,
+                free: zero,
+                started: zero,
+                ended,
+                outcome,
+                tries: 1,
+            });
         }
         sink.finish(ends.iter().map(|(_, ended)| *ended).max().unwrap_or_default());
         visits(names, told.try_iter(), &plan)

@@ -15,8 +15,8 @@ use super::complaint::{Complaint, did_you_mean, settle};
 use super::file::{ExpectTable, File};
 use super::spot::Spot;
 use super::{
-    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, crowd, event, journey, lists, service, step,
-    system, words,
+    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, crowd, event, journey, lists, needs, service,
+    step, system, words,
 };
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
@@ -36,6 +36,7 @@ pub(super) fn scenario(
     let mut complaints = Vec::new();
     let top = |name: &str| Spot::top(table, name);
     complaints.extend(bad_name_at(&file.name, &top("name")));
+    let needs = needs::checked(&file.needs, &top("needs"), &mut complaints);
     let waits_by_default = file.system.ready.is_none();
     let placeholders = service::placeholders(&file.service);
     let mut system = system::checked(file.system, &placeholders, &top("system"), &source.path, &mut complaints);
@@ -66,7 +67,7 @@ pub(super) fn scenario(
         name: file.name,
         about: file.about,
         seed: file.seed,
-        needs: file.needs,
+        needs,
         system,
         services,
         telegram: file.telegram,
@@ -124,7 +125,9 @@ fn shared(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut
     }
 }
 
-/// Players and visits are counted in 32 bits.
+/// A plan is held in memory, at least 72 bytes for a visit of one act: this many take as much as a small server has, 4 GB.
+const MOST_VISITS: u32 = 50_000_000;
+
 fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let players = u64::from(crowd.groups) * u64::from(crowd.players_per_group);
     let own = journeys.iter().filter_map(|journey| match &journey.arrive {
@@ -132,8 +135,10 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
         Arrivals::Shared { .. } => None,
     });
     let visits: f64 = own.chain(&crowd.arrive).map(|arrive| arrive.visits(players)).sum();
-    if players > u64::from(u32::MAX) || visits > f64::from(u32::MAX) {
-        complaints.push(spot.complain_of_key("more visits than a plan can count", "4294967295 is the most"));
+    if players > u64::from(MOST_VISITS) || visits > f64::from(MOST_VISITS) {
+        let says = format!("{visits:.0} visits of {players} players are more than a plan holds");
+        let help = format!("{MOST_VISITS} of each are the most: fewer groups, a lower rate or a shorter time");
+        complaints.push(spot.complain_of_key(says, help));
     }
 }
 

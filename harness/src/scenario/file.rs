@@ -35,7 +35,8 @@ pub(super) struct File {
     /// The seed of everything drawn: the same seed, the same plan.
     #[serde(default)]
     pub(super) seed: u64,
-    /// What the machine must have, such as `node >= 20`.
+    /// Programs that the machine must have, in PATH: `node`, or with the least version `node >= 20`. Without them a scenario that
+    /// was named is refused, and one that was found in a folder is skipped.
     #[serde(default)]
     pub(super) needs: Vec<String>,
     /// The system under test.

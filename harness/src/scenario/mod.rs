@@ -32,6 +32,7 @@ mod impatience;
 mod journey;
 mod lists;
 mod merge;
+mod needs;
 mod network;
 mod number_or_list;
 mod page;
@@ -70,6 +71,7 @@ pub use faults::{Fault, Faults};
 pub use heartbeat::Heartbeat;
 pub use impatience::{OnFailure, Retry};
 pub use journey::{Journey, Place};
+pub use needs::{Need, Version};
 pub use page::{Assets, Page};
 pub use program::Ready;
 pub use schema::schema;
@@ -131,7 +133,7 @@ pub struct Scenario {
     /// The seed of everything drawn.
     pub seed: u64,
     /// What the machine must have, such as `node >= 20`.
-    pub needs: Vec<String>,
+    pub needs: Vec<Need>,
     /// The system under test.
     pub system: System,
     /// What runs beside it.

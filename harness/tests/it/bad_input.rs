@@ -24,6 +24,25 @@ fn a_number_without_its_unit_says_so() {
 }
 
 #[test]
+fn a_program_that_is_needed_and_not_there_is_shown_and_so_is_one_too_old() {
+    let needing = |need: &str| Rig::small(&[("seed", &format!("needs = [\"{need}\"]\nseed"))]);
+    refused(&needing("no-such-program"), 2, &["s.toml:3", "no `no-such-program` is in PATH"]);
+    refused(&needing("cargo >= 1000"), 2, &["s.toml:3", "install a newer one"]);
+    needing("cargo >= 1.0").run().ended(0);
+}
+
+#[test]
+fn a_scenario_of_a_folder_whose_needs_are_not_met_is_skipped_in_plain_sight() {
+    let rig = Rig::small(&[]);
+    let text = std::fs::read_to_string(rig.path().join("s.toml")).expect("the scenario is read");
+    let needing = text.replacen("seed", "needs = [\"no-such-program\"]\nseed", 1);
+    std::fs::write(rig.path().join("t.toml"), needing).expect("another is written");
+    let left = rig.with(&["."]).run();
+    assert!(left.stderr.contains("t.toml: skipped: `no-such-program` is needed"), "{}", left.stderr);
+    assert_eq!(left.status, Some(0), "{}", left.stderr);
+}
+
+#[test]
 fn a_missing_file_is_named() {
     let rig = Rig::small(&[]).with(&["nowhere.toml"]);
     refused(&rig, 2, &["nowhere.toml"]);
