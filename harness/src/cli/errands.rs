@@ -53,7 +53,7 @@ impl Errands {
         let (mut scenarios, mut skipped, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
         for file in &files {
             match read(&file.path, args) {
-                Ok(variants) => match lacks(&variants) {
+                Ok(variants) => match lacks(&variants, args) {
                     None => scenarios.push(variants),
                     Some((_, says)) if file.found => skipped.push(format!("{}: skipped: {says}", file.path.display())),
                     Some((of, says)) => complaints.push(Refused::at(of, &["needs"], says).into_text()),
@@ -207,10 +207,23 @@ fn checked<T>(source: &Source, parse: impl FnOnce(&Source) -> Result<T, Vec<Comp
     parse(source).map_err(|complaints| Refused::usage(complaints::render(source, &complaints)))
 }
 
-/// The first variant that needs what this machine does not have, and what that is.
-fn lacks(variants: &[Scenario]) -> Option<(&Scenario, String)> {
-    let needs = variants.iter().flat_map(|scenario| scenario.needs.iter().map(move |need| (scenario, need)));
-    needs.into_iter().find_map(|(scenario, need)| unmet(need).map(|says| (scenario, says)))
+/// The first variant that needs what this machine does not have, and what that is. A system that runs already has what it
+/// needs, here or elsewhere.
+fn lacks<'s>(variants: &'s [Scenario], args: &Args) -> Option<(&'s Scenario, String)> {
+    let mut met = Vec::new();
+    for scenario in variants.iter().filter(|scenario| !args.place.attaches(scenario)) {
+        for need in &scenario.needs {
+            let here = (need, &scenario.system.dir);
+            if met.contains(&here) {
+                continue;
+            }
+            if let Some(says) = unmet(need, &scenario.system.dir) {
+                return Some((scenario, says));
+            }
+            met.push(here);
+        }
+    }
+    None
 }
 
 /// A folder that holds a run is not written over.

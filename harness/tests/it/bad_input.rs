@@ -28,7 +28,26 @@ fn a_program_that_is_needed_and_not_there_is_shown_and_so_is_one_too_old() {
     let needing = |need: &str| Rig::small(&[("seed", &format!("needs = [\"{need}\"]\nseed"))]);
     refused(&needing("no-such-program"), 2, &["s.toml:3", "no `no-such-program` is in PATH"]);
     refused(&needing("cargo >= 1000"), 2, &["s.toml:3", "install a newer one"]);
+    refused(&needing("true >= 1000"), 2, &["s.toml:3", "true"]);
     needing("cargo >= 1.0").run().ended(0);
+    needing("sh").run().ended(0);
+}
+
+#[test]
+fn a_program_that_leaves_something_running_and_its_output_open_is_asked_for_its_version_all_the_same() {
+    let rig = Rig::small(&[("seed", "needs = [\"lingers >= 2\"]\nseed")]);
+    let lingers = rig.path().join("lingers");
+    std::fs::write(&lingers, "#!/bin/sh\n(sleep 3600 &)\necho lingers 1.5\n").expect("a program");
+    std::fs::set_permissions(&lingers, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it may be run");
+    let path = format!("{}:{}", rig.path().display(), std::env::var("PATH").expect("a PATH"));
+    refused(&rig.exporting("PATH", &path), 2, &["lingers is 1.5: install a newer one"]);
+}
+
+#[test]
+fn a_system_that_runs_already_needs_nothing_of_this_machine() {
+    let rig = Rig::small(&[("seed", "needs = [\"no-such-program\"]\nseed")]);
+    let left = rig.with(&["--target", "http://127.0.0.1:1"]).run();
+    assert!(!left.stderr.contains("no-such-program"), "{}", left.stderr);
 }
 
 #[test]
