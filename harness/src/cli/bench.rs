@@ -8,9 +8,9 @@ use std::time::Duration;
 use floodrig_reports::recording::{Cores, Row};
 use floodrig_reports::{Summary, Verdict, bench_text, json_line, judge, summarise};
 
-use super::Exit;
-use super::made::Refused;
 use super::progress::Teller;
+use super::refused::Refused;
+use super::{Exit, say};
 use crate::bench::{BenchError, Load, Order, Place, Trust, bench};
 use crate::drive::most_open;
 use crate::scenario::Complaint;
@@ -80,12 +80,11 @@ pub(super) fn run(args: &Args) -> Exit {
 }
 
 fn order(args: &Args) -> Result<Order, Refused> {
-    let usage = |says: String| Refused::usage(format!("error: {says}"));
-    let url = Url::parse(&args.url).map_err(usage)?;
+    let url = Url::parse(&args.url).map_err(Refused::said)?;
     let load = args.rate.map_or(Load::Closed { connections: args.connections }, |rate| Load::Open { rate });
     Ok(Order {
-        target: url.target(args.allow_host).map_err(usage)?,
-        tls: trust(args, &url).map_err(usage)?,
+        target: url.target(args.allow_host).map_err(Refused::said)?,
+        tls: trust(args, &url)?,
         http2: args.http2,
         path: url.path,
         load,
@@ -94,30 +93,30 @@ fn order(args: &Args) -> Result<Order, Refused> {
     })
 }
 
-fn trust(args: &Args, url: &Url) -> Result<Option<Trust>, String> {
+fn trust(args: &Args, url: &Url) -> Result<Option<Trust>, Refused> {
     match (&args.ca, url.is_secure) {
         (None, false) => Ok(None),
-        (Some(_), false) => Err("--ca is for an https URL".to_owned()),
+        (Some(_), false) => Err(Refused::usage("--ca is for an https URL", "leave it out, or write https://")),
         (None, true) => {
-            Err("https needs --ca FILE: the server's certificate, or that of who signed it (what the machine \
-                             trusts is in /etc/ssl/certs/ca-certificates.crt on Debian)"
-                .to_owned())
+            let help = "the server's certificate, or that of who signed it; what the machine trusts is in \
+                        /etc/ssl/certs/ca-certificates.crt on Debian";
+            Err(Refused::usage("https needs --ca FILE", help))
         }
         (Some(ca), true) => {
-            let ca = absolute(ca).map_err(|cause| format!("{}: {cause}", ca.display()))?;
+            let unknown = |cause| Refused::usage(format_args!("{}: {cause}", ca.display()), "name a PEM file");
+            let ca = absolute(ca).map_err(unknown)?;
             Ok(Some(Trust { ca, name: url.host().to_owned() }))
         }
     }
 }
 
 fn measure(order: &Order) -> Result<(Summary, Verdict), Refused> {
-    let failed = |what: &str, cause: &dyn std::fmt::Display| Refused::failed(&format!("could not {what}: {cause}"));
-    let stop = Stop::on_signals().map_err(|cause| failed("listen for Ctrl-C", &cause))?;
-    raise_open_files().map_err(|cause| failed("raise the limit on open files", &cause))?;
+    let stop = Stop::on_signals().map_err(Refused::could_not("listen for Ctrl-C"))?;
+    raise_open_files().map_err(Refused::could_not("raise the limit on open files"))?;
     enough_handles(order)?;
-    let rig: Vec<u32> = machine().map_err(|cause| failed("ask for the machine's cores", &cause))?;
+    let rig: Vec<u32> = machine().map_err(Refused::could_not("ask for the machine's cores"))?;
     let rig = rig[..1].to_vec();
-    pin_this_thread(&rig).map_err(|cause| failed("pin the rig to its core", &cause))?;
+    pin_this_thread(&rig).map_err(Refused::could_not("pin the rig to its core"))?;
     somebody_listens(order)?;
     let place = Place { cores: Cores { rig, ..Cores::default() }, apart: Vec::new() };
     let mut teller = Teller::new();
@@ -128,7 +127,7 @@ fn measure(order: &Order) -> Result<(Summary, Verdict), Refused> {
 
 fn judged(rows: Vec<Row>) -> Result<(Summary, Verdict), Refused> {
     let summarised = summarise(rows.into_iter().map(Ok));
-    let (summary, _) = summarised.map_err(|cause| Refused::failed(&cause.to_string()))?;
+    let (summary, _) = summarised.map_err(Refused::failed)?;
     let verdict = judge(&summary, &summary.header.budgets);
     Ok((summary, verdict))
 }
@@ -140,26 +139,23 @@ fn enough_handles(order: &Order) -> Result<(), Refused> {
     if u64::from(connections) <= most {
         return Ok(());
     }
-    Err(Refused::usage(format!(
-        "error: {connections} connections need more open files than this process may have\n\
-         help: ask for {most} at most, or raise the limit with `ulimit -n`"
-    )))
+    let says = format_args!("{connections} connections need more open files than this process may have");
+    Err(Refused::usage(says, &format!("ask for {most} at most, or raise the limit with `ulimit -n`")))
 }
 
 /// Nothing is measured of a server that is not there.
 fn somebody_listens(order: &Order) -> Result<(), Refused> {
     let connected = TcpStream::connect_timeout(&order.target.address, order.timeout);
-    connected.map(drop).map_err(|cause| Refused::not_ready(&format!("no connection to {}: {cause}", order.target.host)))
+    let host = &order.target.host;
+    connected.map(drop).map_err(|cause| Refused::not_ready(format_args!("no connection to {host}: {cause}")))
 }
 
 fn refused(cause: BenchError) -> Refused {
     match cause {
-        BenchError::Order(Complaint { says, help, .. }) => {
-            let help = help.map(|help| format!("\nhelp: {help}")).unwrap_or_default();
-            Refused::usage(format!("error: {says}{help}"))
-        }
+        BenchError::Order(Complaint { says, help: Some(help), .. }) => Refused::usage(says, &help),
+        BenchError::Order(Complaint { says, help: None, .. }) => Refused::said(says),
         BenchError::Io { .. } | BenchError::Sign(_) | BenchError::Drive(_) | BenchError::Panicked(_) => {
-            Refused::failed(&cause.to_string())
+            Refused::failed(cause)
         }
     }
 }
@@ -170,13 +166,11 @@ fn advise(args: &Args, summary: &Summary) {
     let failed: u64 = summary.acts.values().map(|act| act.outcomes.tls_failed).sum();
     let host = Url::parse(&args.url).map(|url| url.host().to_owned()).unwrap_or_default();
     if failed > 0 {
-        let text = format!(
-            "{failed} of {planned} requests found no TLS session\n\
+        say::talk(&format!(
+            "{failed} of {planned} requests found no TLS session\n  \
              help: --ca has to hold the server's own certificate, or that of who signed it; one that was signed has to \
              bear the name `{host}`"
-        );
-        // A closed standard error takes the text with it; the counts still say it.
-        drop(writeln!(anstream::stderr(), "{text}"));
+        ));
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use floodrig_reports::recording::Calibration;
 
 use super::Exit;
-use super::made::Refused;
+use super::refused::Refused;
 use crate::bench::{SIZES, calibrate};
 use crate::scenario::Cores;
 use crate::stop::Stop;
@@ -28,14 +28,12 @@ pub(super) fn run(args: &Args) -> Exit {
 }
 
 fn measure(args: &Args) -> Result<(CoreSets, Calibration), Refused> {
-    let failed = |what: &str, cause: &dyn std::fmt::Display| Refused::failed(&format!("could not {what}: {cause}"));
-    let stop = Stop::on_signals().map_err(|cause| failed("listen for Ctrl-C", &cause))?;
-    raise_open_files().map_err(|cause| failed("raise the limit on open files", &cause))?;
-    let machine = cores::machine().map_err(|cause| failed("ask for the machine's cores", &cause))?;
-    let cores =
-        cores::split(&Cores::Count(args.cores), &machine).map_err(|cause| Refused::usage(format!("error: {cause}")))?;
-    pin_this_thread(&cores.rig).map_err(|cause| failed("pin the rig to its cores", &cause))?;
-    let calibration = calibrate(&cores, SIZES.whole, &stop).map_err(|cause| failed("calibrate", &cause))?;
+    let stop = Stop::on_signals().map_err(Refused::could_not("listen for Ctrl-C"))?;
+    raise_open_files().map_err(Refused::could_not("raise the limit on open files"))?;
+    let machine = cores::machine().map_err(Refused::could_not("ask for the machine's cores"))?;
+    let cores = cores::split(&Cores::Count(args.cores), &machine).map_err(Refused::said)?;
+    pin_this_thread(&cores.rig).map_err(Refused::could_not("pin the rig to its cores"))?;
+    let calibration = calibrate(&cores, SIZES.whole, &stop).map_err(Refused::could_not("calibrate"))?;
     if stop.asked() {
         return Err(Refused::interrupted("interrupted: nothing was measured to its end"));
     }

@@ -1,37 +1,47 @@
 //! The variants of one scenario side by side: a table on the terminal, and a plotted report of its own.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use floodrig_reports::{Report, compare, comparison_text, html_comparison};
 
-use super::errands::new_below;
+use super::folder::Folder;
 use super::made::Made;
+use super::refused::Refused;
 use super::report::Rendered;
 use super::run::Args;
+use super::{Exit, say};
 
-/// Compares every variant with the first, when there are several to compare.
-pub(super) fn show(args: &Args, made: &[Made]) {
+/// Compares every variant with the first, when there are several to compare. The rig has failed where what came of it
+/// could not be written.
+pub(super) fn show(args: &Args, made: &[Made]) -> Exit {
     let rendered: Vec<&Rendered> = made.iter().filter_map(|made| made.result.as_ref().ok()).collect();
-    let Some((baseline, candidates)) = rendered.split_first() else { return };
+    let Some((baseline, candidates)) = rendered.split_first() else { return Exit::Pass };
     for candidate in candidates {
         // Variants that plan differently are different questions; their reports stand beside one another.
         match compare(&baseline.summary, &candidate.summary) {
-            Ok(comparison) => say(&comparison_text(&comparison)),
+            Ok(comparison) => say::data(&comparison_text(&comparison)),
             Err(different) => {
                 let names = [baseline, candidate].map(|rendered| rendered.summary.header.name());
-                say(&format!("\n{}: {different}", names.join(" and ")));
+                say::data(&format!("\n{}: {different}", names.join(" and ")));
             }
         }
     }
-    if !candidates.is_empty() {
-        let scenario = &baseline.summary.header.scenario;
-        let below = args.out.clone().unwrap_or_else(|| PathBuf::from("runs"));
-        match write(&new_below(&below, &format!("{scenario}-comparison")), &rendered) {
-            Ok(path) => say(&format!("comparison: {}", path.display())),
-            Err(cause) => say(&format!("the comparison could not be written: {cause}")),
+    if candidates.is_empty() {
+        return Exit::Pass;
+    }
+    leave(args.out.as_deref(), &baseline.summary.header.scenario, &rendered)
+}
+
+fn leave(out: Option<&Path>, scenario: &str, rendered: &[&Rendered]) -> Exit {
+    let dir = Folder::of_several(out).claim(&format!("{scenario}-comparison"), "");
+    match write(&dir, rendered) {
+        Ok(path) => {
+            say::data(&format!("comparison: {}", path.display()));
+            Exit::Pass
         }
+        Err(cause) => Refused::could_not("write the comparison")(cause).tell(),
     }
 }
 
@@ -43,7 +53,13 @@ fn write(dir: &Path, rendered: &[&Rendered]) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn say(text: &str) {
-    // A closed standard output takes the text with it; the files are there.
-    drop(writeln!(io::stdout(), "{text}"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_that_cannot_be_written_is_a_failure_of_the_rig() {
+        let taken = tempfile::NamedTempFile::new().unwrap();
+        assert_eq!(leave(Some(taken.path()), "story", &[]), Exit::Failed);
+    }
 }

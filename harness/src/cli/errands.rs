@@ -1,16 +1,18 @@
 //! What `floodrig run` is asked to do: every scenario and variant, read and checked before anything runs.
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::complaints;
-use super::made::Refused;
+use floodrig_reports::recording::Shard;
+
+use super::folder::{Folder, check_free};
+use super::made::title;
+use super::refused::Refused;
 use super::run::Args;
+use super::say;
 use crate::scenario::{Complaint, Scenario, Source, parse, parse_each};
 use crate::system::unmet;
-use floodrig_reports::recording::Shard;
 
 /// One run to be made.
 #[derive(Debug)]
@@ -21,15 +23,6 @@ pub(super) struct Errand {
     /// Of the folder, when it is not given: `rollover-before`.
     name: String,
     folder: Folder,
-}
-
-/// Where a run leaves what it leaves.
-#[derive(Debug)]
-enum Folder {
-    /// Exactly here.
-    Given(PathBuf),
-    /// Below here, by name and time.
-    Below(PathBuf),
 }
 
 /// Every run to be made.
@@ -50,19 +43,19 @@ impl Errands {
         for path in &args.paths {
             files.extend(expand(path)?);
         }
-        let (mut scenarios, mut skipped, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut scenarios, mut skipped, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for file in &files {
             match read(&file.path, args) {
                 Ok(variants) => match lacks(&variants, args) {
                     None => scenarios.push(variants),
                     Some((_, says)) if file.found => skipped.push(format!("{}: skipped: {says}", file.path.display())),
-                    Some((of, says)) => complaints.push(Refused::at(of, &["needs"], says).into_text()),
+                    Some((of, says)) => refused.push(Refused::at(of, &["needs"], says)),
                 },
-                Err(refused) => complaints.push(refused.into_text()),
+                Err(wrong) => refused.push(wrong),
             }
         }
-        if !complaints.is_empty() {
-            return Err(Refused::usage(complaints.join("\n")));
+        if !refused.is_empty() {
+            return Err(Refused::all(refused));
         }
         let runs: usize = scenarios.iter().map(Vec::len).sum();
         args.place.check(&scenarios)?;
@@ -90,23 +83,16 @@ impl Errands {
 
     /// Says what was left out; a skip that nobody sees is a lie.
     pub(super) fn tell_skipped(&self) {
-        for text in &self.skipped {
-            drop(writeln!(io::stderr(), "{text}"));
-        }
+        self.skipped.iter().for_each(|text| say::talk(text));
     }
 }
 
 impl Errand {
-    /// `rollover, before`
-    pub(super) fn title(&self) -> String {
-        let Scenario { name, variant, .. } = &*self.scenario;
-        variant.as_ref().map_or_else(|| name.clone(), |variant| format!("{name}, {variant}"))
-    }
-
     /// `rollover, before: what it is about`
     pub(super) fn headline(&self) -> String {
         let about = &self.scenario.about;
-        if about.is_empty() { self.title() } else { format!("{}: {about}", self.title()) }
+        let title = title(&self.scenario);
+        if about.is_empty() { title } else { format!("{title}: {about}") }
     }
 
     /// Whether one build serves both.
@@ -117,35 +103,8 @@ impl Errand {
 
     /// A folder that is not there yet.
     pub(super) fn dir(&self, suffix: &str) -> PathBuf {
-        match &self.folder {
-            Folder::Given(dir) if suffix.is_empty() => dir.clone(),
-            Folder::Given(dir) => claim(&beside(dir, suffix)),
-            Folder::Below(dir) => new_below(dir, &format!("{}{suffix}", self.name)),
-        }
+        self.folder.claim(&self.name, suffix)
     }
-}
-
-/// A new folder below `dir`: the name and the time in UTC, and a number when two begin in one second.
-pub(super) fn new_below(dir: &Path, name: &str) -> PathBuf {
-    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    // A folder that cannot be made is told of when something is to be put below it.
-    drop(fs::create_dir_all(dir));
-    claim(&dir.join(format!("{name}-{time}")))
-}
-
-/// The folder of this name with an end to it, wherever it was written with a slash at its own.
-fn beside(dir: &Path, suffix: &str) -> PathBuf {
-    let mut name = dir.file_name().unwrap_or("run".as_ref()).to_owned();
-    name.push(suffix);
-    dir.with_file_name(name)
-}
-
-/// A folder that was not there, made here and now, so that of two rigs each gets its own: this one, or else the first
-/// with a number that is free. One that cannot be made at all tells why when it is written to.
-fn claim(dir: &Path) -> PathBuf {
-    let numbered = (2..=u32::MAX).map(|nth| beside(dir, &format!("-{nth}")));
-    let taken = |dir: &PathBuf| fs::create_dir(dir).is_err_and(|cause| cause.kind() == io::ErrorKind::AlreadyExists);
-    std::iter::once(dir.to_owned()).chain(numbered).find(|dir| !taken(dir)).unwrap_or_else(|| dir.to_owned())
 }
 
 /// `rollover-before`
@@ -164,15 +123,15 @@ fn expand(path: &Path) -> Result<Vec<File>, Refused> {
     if !path.is_dir() {
         return Ok(vec![File { path: path.to_owned(), found: false }]);
     }
-    let unreadable = |cause| Refused::usage(format!("error: could not read {}: {cause}", path.display()));
+    let folder = path.display();
+    let unreadable =
+        |cause| Refused::usage(format_args!("could not read {folder}: {cause}"), "name a folder that you may read");
     let entries = fs::read_dir(path).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
     let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).filter(|path| is_scenario(path)).collect();
     paths.sort();
     if paths.is_empty() {
-        return Err(Refused::usage(format!(
-            "error: {} holds no scenario\n  help: a scenario is a file that ends in .toml; name one, or a folder that holds some",
-            path.display()
-        )));
+        let help = "a scenario is a file that ends in .toml; name one, or a folder that holds some";
+        return Err(Refused::usage(format_args!("{folder} holds no scenario"), help));
     }
     Ok(paths.into_iter().map(|path| File { path, found: true }).collect())
 }
@@ -200,11 +159,11 @@ pub(super) fn read_one(path: &Path, variant: Option<&str>) -> Result<Scenario, R
 }
 
 fn source(path: &Path) -> Result<Source, Refused> {
-    Source::read(path).map_err(|cause| Refused::usage(format!("error: {cause}")))
+    Source::read(path).map_err(Refused::said)
 }
 
 fn checked<T>(source: &Source, parse: impl FnOnce(&Source) -> Result<T, Vec<Complaint>>) -> Result<T, Refused> {
-    parse(source).map_err(|complaints| Refused::usage(complaints::render(source, &complaints)))
+    parse(source).map_err(|complaints| Refused::drawn(source, &complaints))
 }
 
 /// The first variant that needs what this machine does not have, and what that is. A system that runs already has what it
@@ -226,25 +185,9 @@ fn lacks<'s>(variants: &'s [Scenario], args: &Args) -> Option<(&'s Scenario, Str
     None
 }
 
-/// A folder that holds a run is not written over.
-pub(super) fn check_free(out: &Path) -> Result<(), Refused> {
-    if out.exists() && !out.is_dir() {
-        let text = format!("error: {} is not a folder\n  help: name another with --out", out.display());
-        return Err(Refused::usage(text));
-    }
-    if out.join(floodrig_reports::recording::FILE_NAME).exists() {
-        let text = format!("error: {} holds a run already\n  help: name another folder with --out", out.display());
-        return Err(Refused::usage(text));
-    }
-    Ok(())
-}
-
 fn errand(scenario: Scenario, args: &Args, runs: usize) -> Errand {
-    let folder = match &args.out {
-        Some(out) if runs == 1 => Folder::Given(out.clone()),
-        Some(out) => Folder::Below(out.clone()),
-        None => Folder::Below(PathBuf::from("runs")),
-    };
+    let out = args.out.as_deref();
+    let folder = if runs == 1 { Folder::of_one(out) } else { Folder::of_several(out) };
     let shard = args.place.shard.map(|Shard { number, of }| format!("-shard-{number}-of-{of}")).unwrap_or_default();
     let name = format!("{}{shard}", run_name(&scenario));
     Errand { command: command(&scenario, args), scenario: Arc::new(scenario), name, folder }

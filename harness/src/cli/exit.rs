@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use floodrig_reports::VerdictKind;
 
-use super::made::Refused;
+use super::refused::Refused;
 
 /// How the process ends. The order is from worst to best: of several runs the worst wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ impl Exit {
         match result {
             Ok(()) => Self::Pass,
             Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Self::Pass,
-            Err(cause) => Refused::failed(&format!("could not print: {cause}")).tell(),
+            Err(cause) => Refused::could_not("print")(cause).tell(),
         }
     }
 

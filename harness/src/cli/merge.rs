@@ -8,8 +8,8 @@ use floodrig_reports::merge::{Joint, Recorded};
 use floodrig_reports::recording::{self, FILE_NAME, Header, Writer};
 
 use super::Exit;
-use super::errands::{check_free, new_below};
-use super::made::Refused;
+use super::folder::{Folder, check_free};
+use super::refused::Refused;
 use super::report::{Rendered, render, show};
 
 /// Join the recordings of all shards of one plan.
@@ -38,12 +38,11 @@ fn merge(args: &Args) -> Result<Rendered, Refused> {
         check_free(out)?;
     }
     let recorded = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<_>, _>>()?;
-    let joint = Joint::of(&recorded).map_err(|cause| {
-        Refused::usage(format!("error: {cause}\n  help: name the folders of all shards of one run, each once"))
-    })?;
-    let dir = args.out.clone().unwrap_or_else(|| new_below(Path::new("runs"), &name(joint.header())));
+    let joint = Joint::of(&recorded)
+        .map_err(|cause| Refused::usage(cause, "name the folders of all shards of one run, each once"))?;
+    let dir = Folder::of_one(args.out.as_deref()).claim(&name(joint.header()), "");
     write(joint, &args.runs, &dir)?;
-    render(&dir).map_err(|cause| Refused::failed(&cause.to_string()))
+    render(&dir).map_err(Refused::failed)
 }
 
 /// `rollover-before-merged`
@@ -57,12 +56,12 @@ fn read(run: &Path) -> Result<Recorded, Refused> {
     let recorded = recording::open(run).and_then(|rows| Recorded::read(name.clone(), rows));
     recorded.map_err(|cause| {
         let help = "name the folder that a shard left, such as runs/<scenario>-shard-1-of-2-<time>";
-        Refused::usage(format!("error: {name}: {cause}\n  help: {help}"))
+        Refused::usage(format_args!("{name}: {cause}"), help)
     })
 }
 
 fn write(joint: Joint, runs: &[PathBuf], dir: &Path) -> Result<(), Refused> {
-    let failed = |cause: &dyn std::fmt::Display| Refused::failed(&format!("{}: {cause}", dir.display()));
+    let failed = |cause: &dyn std::fmt::Display| Refused::failed(format_args!("{}: {cause}", dir.display()));
     fs::create_dir_all(dir).map_err(|cause| failed(&cause))?;
     let mut to = BufWriter::new(File::create(dir.join(FILE_NAME)).map_err(|cause| failed(&cause))?);
     let mut writer = Writer::new(&mut to);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use floodrig_reports::recording::Shard;
 use jiff::Timestamp;
 
-use super::made::Refused;
+use super::refused::Refused;
 use crate::run::{Places, Running, StubAt, is_spoken_to};
 use crate::scenario::{Attach, Scenario};
 use crate::url::Url;
@@ -47,7 +47,7 @@ impl Args {
         let runs: usize = scenarios.iter().map(Vec::len).sum();
         if self.is_once() && runs > 1 {
             let says = format!("--shard and --start-at are of one run, and this would be {runs}");
-            return Err(usage(&says, "name one scenario, and one of its variants with --variant"));
+            return Err(Refused::usage(&says, "name one scenario, and one of its variants with --variant"));
         }
         self.start_at.map_or(Ok(()), |at| in_time(at, Timestamp::now()))?;
         scenarios.iter().flatten().try_for_each(|scenario| self.places(scenario).map(drop))
@@ -68,12 +68,12 @@ impl Args {
         let attach = self.running(scenario)?;
         if let Some(shard) = self.shard.filter(|shard| !shard.is_owner() && attach.is_none()) {
             let says = format!("shard {shard} does not start the system, so it has to know where that is");
-            return Err(usage(&says, "add --target URL: shard 1 says the port, or set `system.port`"));
+            return Err(Refused::usage(&says, "add --target URL: shard 1 says the port, or set `system.port`"));
         }
         let stub = self.stub()?;
         if matches!(stub, StubAt::Elsewhere(_)) && is_spoken_to(scenario) {
             let says = "acts towards the bot go through the stub, and here that is another rig's";
-            return Err(usage(says, "leave them to a run of one rig with a stub of its own"));
+            return Err(Refused::usage(says, "leave them to a run of one rig with a stub of its own"));
         }
         Ok(Places { shard: self.shard, start_at: self.start(), attach, stub })
     }
@@ -87,7 +87,11 @@ impl Args {
         let Some(url) = self.target.as_ref().or(of_scenario.map(|Attach { url, .. }| url)) else {
             let help =
                 "the rig knows the processes of a system that it starts itself; name one that runs with --target";
-            return if self.pid.is_some() { Err(usage("--pid names a process to attach to", help)) } else { Ok(None) };
+            return if self.pid.is_some() {
+                Err(Refused::usage("--pid names a process to attach to", help))
+            } else {
+                Ok(None)
+            };
         };
         let target = Url::parse(url).and_then(|url| match url.path.as_str() {
             _ if url.is_secure != scenario.system.speech.is_secure() => {
@@ -96,12 +100,12 @@ impl Args {
             "/" => url.target(self.allow_host),
             path => Err(format!("the system is a host and a port, and {path} is a path: each step has its own")),
         });
-        let target = target.map_err(|says| usage(&says, "write it as in http://127.0.0.1:8080"))?;
+        let target = target.map_err(|says| Refused::usage(&says, "write it as in http://127.0.0.1:8080"))?;
         Ok(Some(Running { target, pid: self.pid.or(of_scenario.and_then(|attach| attach.pid)) }))
     }
 
     fn stub(&self) -> Result<StubAt, Refused> {
-        let beyond = |says: String| usage(&says, "write it as in http://127.0.0.1:8081");
+        let beyond = |says: String| Refused::usage(&says, "write it as in http://127.0.0.1:8081");
         if let Some(url) = &self.stub {
             let plain = |url: Url| {
                 if url.is_secure { Err("a stub elsewhere is spoken to over http".to_owned()) } else { Ok(url) }
@@ -117,7 +121,7 @@ impl Args {
             return Ok(StubAt::Address(address));
         }
         let says = format!("a stub on {address} can be called from other machines");
-        Err(usage(&says, "add --allow-host to let it be, or give a port alone"))
+        Err(Refused::usage(&says, "add --allow-host to let it be, or give a port alone"))
     }
 
     /// The arguments again, for the command that makes this run again. Its instant will have passed.
@@ -137,17 +141,13 @@ impl Args {
     }
 }
 
-fn usage(says: &str, help: &str) -> Refused {
-    Refused::usage(format!("error: {says}\n  help: {help}"))
-}
-
 fn in_time(at: Timestamp, now: Timestamp) -> Result<(), Refused> {
     if at > now {
         return Ok(());
     }
     let past = now.duration_since(at).as_secs_f64();
     let says = format!("--start-at {at} is {past:.0} s past");
-    Err(usage(&says, "leave every shard time to come up, as in --start-at $(date -d '+1 minute' +%s)"))
+    Err(Refused::usage(&says, "leave every shard time to come up, as in --start-at $(date -d '+1 minute' +%s)"))
 }
 
 /// `2/8`

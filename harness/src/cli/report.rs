@@ -1,15 +1,15 @@
 //! `floodrig report`: renders a recording. A run ends with the same, so what it printed can always be had again.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use floodrig_reports::recording::{self, ReadError};
 use floodrig_reports::{BudgetLine, Finding, Report, Summary, Timeline, Verdict};
 use floodrig_reports::{budget_lines, findings, html, json, judge, markdown, png, summarise, text};
 
-use super::Exit;
-use super::made::Refused;
+use super::refused::Refused;
+use super::{Exit, say};
 
 /// Render a recording again.
 #[derive(Debug, clap::Args)]
@@ -61,18 +61,17 @@ pub(super) fn run(args: &Args) -> Exit {
         }
         Err(cause @ CannotRender::Read { .. }) => {
             let help = "name the folder that a run left, such as runs/<scenario>-<time>";
-            Refused::usage(format!("error: {cause}\n  help: {help}")).tell()
+            Refused::usage(cause, help).tell()
         }
-        Err(cause @ CannotRender::Write { .. }) => Refused::failed(&cause.to_string()).tell(),
+        Err(cause @ CannotRender::Write { .. }) => Refused::failed(cause).tell(),
     }
 }
 
 /// Prints the verdict and where the report is.
 pub(super) fn show(rendered: &Rendered) {
     let report = rendered.dir.join("report.html");
-    // A closed standard output takes the text with it; the files are there.
     let exit = Exit::from(rendered.verdict.kind()).code();
-    drop(writeln!(io::stdout(), "{}\nreport: {} (exit {exit})", rendered.text, report.display()));
+    say::data(&format!("{}\nreport: {} (exit {exit})", rendered.text, report.display()));
 }
 
 /// Reads `dir`'s recording, judges it by its own budgets and writes every rendering beside it.

@@ -1,15 +1,16 @@
 //! `floodrig run`: scenarios, each variant in turn, each held against what is expected of it where several are run.
 
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::errands::{Errand, Errands};
-use super::made::{Made, Refused};
+use super::made::Made;
 use super::progress::Teller;
+use super::refused::Refused;
 use super::report::{self, render};
+use super::say::talk;
 use super::{Exit, comparison, place, table};
 use crate::isolate;
 use crate::keeper::Program;
@@ -51,12 +52,9 @@ pub(super) fn run(args: &Args) -> Exit {
         if args.isolate {
             isolate(&errands)?;
         }
-        let stop =
-            Stop::on_signals().map_err(|cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}")))?;
-        let machine = cores::machine()
-            .map_err(|cause| Refused::failed(&format!("could not ask for the machine's cores: {cause}")))?;
-        let open_files = raise_open_files()
-            .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?;
+        let stop = Stop::on_signals().map_err(Refused::could_not("listen for Ctrl-C"))?;
+        let machine = cores::machine().map_err(Refused::could_not("ask for the machine's cores"))?;
+        let open_files = raise_open_files().map_err(Refused::could_not("raise the limit on open files"))?;
         Ok((errands, Runner { args, stop, machine, open_files }))
     });
     match ready {
@@ -75,29 +73,29 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn run_all(&self, errands: &Errands) -> Exit {
-        let mut made = Vec::new();
+        let (mut made, mut compared) = (Vec::new(), Vec::new());
         for scenario in errands.by_scenario() {
             let first = made.len();
             made.extend(self.run_scenario(scenario));
-            comparison::show(self.args, &made[first..]);
+            compared.push(comparison::show(self.args, &made[first..]));
             if self.stop.asked() {
                 break;
             }
         }
         errands.tell_skipped();
         if !errands.held() {
-            return Exit::worst(made.iter().map(Made::own_exit));
+            return Exit::worst(made.iter().map(Made::own_exit).chain(compared));
         }
         table::show(&made);
         let left = self.left_undone(errands, &made);
-        Exit::worst(made.iter().map(|made| made.held().0).chain(left))
+        Exit::worst(made.iter().map(|made| made.held().0).chain(compared).chain(left))
     }
 
     /// Runs that Ctrl-C has kept from being made speak for nothing, so the others are no pass.
     fn left_undone(&self, errands: &Errands, made: &[Made]) -> Option<Exit> {
         let left = errands.count().saturating_sub(made.len());
         (self.stop.asked() && left > 0).then(|| {
-            say(&format!("interrupted: {left} of {} runs were not made", errands.count()));
+            talk(&format!("interrupted: {left} of {} runs were not made", errands.count()));
             Exit::Interrupted
         })
     }
@@ -135,7 +133,7 @@ impl Runner<'_> {
     fn run_errand(&self, errand: &Errand) -> Made {
         let made = self.run_once(errand, "");
         if self.args.quick && !self.args.place.is_once() && made.own_exit() == Exit::Invalid && !self.stop.asked() {
-            say("invalid: once more, since this machine may be shared");
+            talk("invalid: once more, since this machine may be shared");
             return self.run_once(errand, "-again");
         }
         made
@@ -160,13 +158,13 @@ impl Runner<'_> {
             repeat_with: errand.command.clone(),
             places,
         };
-        say(&format!("\n{}", errand.headline()));
+        talk(&format!("\n{}", errand.headline()));
         let mut teller = Teller::new();
         let result = make(&order, &self.stop, &mut |news| teller.tell(news));
         teller.finish();
         let rendered = result
             .map_err(|cause| refused_run(scenario, cause))
-            .and_then(|()| render(&order.dir).map_err(|cause| Refused::failed(&cause.to_string())));
+            .and_then(|()| render(&order.dir).map_err(Refused::failed));
         match rendered {
             Ok(rendered) => {
                 report::show(&rendered);
@@ -199,8 +197,8 @@ impl Runner<'_> {
         teller.finish();
         built.map_err(|cause| match cause {
             BuildError::Keep(cause) => refused_run(scenario, RunError::of_build(cause)),
-            BuildError::Failed { .. } | BuildError::TooLong { .. } => Refused::not_ready(&cause.to_string()),
-            BuildError::Interrupted => Refused::interrupted(&cause.to_string()),
+            BuildError::Failed { .. } | BuildError::TooLong { .. } => Refused::not_ready(cause),
+            BuildError::Interrupted => Refused::interrupted(cause),
         })
     }
 }
@@ -208,11 +206,11 @@ impl Runner<'_> {
 /// Comes back once in a network of the run's own, or with why there can be none.
 fn isolate(errands: &Errands) -> Result<(), Refused> {
     if errands.by_scenario().flatten().any(|errand| errand.scenario.system.attach.is_some()) {
-        let says = "error: --isolate: the system at `system.url` runs outside\n  help: leave --isolate out, or give a `command`";
-        return Err(Refused::usage(says.to_owned()));
+        let says = "--isolate: the system at `system.url` runs outside";
+        return Err(Refused::usage(says, "leave --isolate out, or give a `command`"));
     }
     let there = if isolate::is_inside() { isolate::furnish() } else { Err(isolate::enter()) };
-    there.map_err(|cause| Refused::usage(format!("error: --isolate: {cause}")))
+    there.map_err(|cause| Refused::said(format_args!("--isolate: {cause}")))
 }
 
 /// What the machine does not have is shown where the scenario asks for it.
@@ -220,11 +218,6 @@ fn refused_run(scenario: &Scenario, cause: RunError) -> Refused {
     match cause {
         RunError::Impossible { key, says } => Refused::at(scenario, &["system", key], says),
         RunError::Service(says) => Refused::at(scenario, &["service"], says),
-        RunError::Failed(says) => Refused::failed(&says),
+        RunError::Failed(says) => Refused::failed(says),
     }
-}
-
-fn say(text: &str) {
-    // A closed standard error takes the text with it; the run goes on.
-    drop(writeln!(io::stderr(), "{text}"));
 }

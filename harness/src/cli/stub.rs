@@ -17,7 +17,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Exit;
-use super::made::Refused;
+use super::refused::Refused;
+use super::say::talk;
 use crate::system::port::{PortError, check_free};
 use crate::system::raise_open_files;
 use journal::Journal;
@@ -79,7 +80,7 @@ fn whole(args: &Args) -> Result<Exit, Refused> {
     // Nobody sends records any more then, and the journal's last line can be waited for.
     stub.stop();
     if let Some(journal) = journal {
-        say(&journal.end(dropped)?);
+        talk(&journal.end(dropped)?);
     }
     Ok(exit)
 }
@@ -87,8 +88,7 @@ fn whole(args: &Args) -> Result<Exit, Refused> {
 #[expect(clippy::disallowed_methods, reason = "the epoch of all times that this stub tells")]
 fn start(args: &Args, secured: Option<&Secured>) -> Result<Stub, Refused> {
     let mut limits = limits(args)?;
-    raise_open_files()
-        .map_err(|cause| Refused::failed(&format!("could not raise the limit on open files: {cause}")))?;
+    raise_open_files().map_err(Refused::could_not("raise the limit on open files"))?;
     let described = args.world.as_deref().map(world::read).transpose()?.unwrap_or_default();
     limits.unknown_chats = described.unknown_chats.unwrap_or(limits.unknown_chats);
     let listener = listen(args.port)?;
@@ -96,35 +96,33 @@ fn start(args: &Args, secured: Option<&Secured>) -> Result<Stub, Refused> {
         Some(secured) => Door::tls(listener, secured.leaf.clone()),
         None => listener.into(),
     };
-    let stub = floodrig_stub::start(limits, door, Instant::now(), args.seed)
-        .map_err(|cause| Refused::failed(&format!("could not start the stub: {cause}")))?;
+    let stub =
+        floodrig_stub::start(limits, door, Instant::now(), args.seed).map_err(Refused::could_not("start the stub"))?;
     stub.describe(described);
     Ok(stub)
 }
 
 fn listen(port: u16) -> Result<TcpListener, Refused> {
     if let Err(PortError::Taken { port, holder }) = check_free(port) {
-        let says = format!("error: port {port} is held by {holder}\n  help: --port 0 takes any port that is free");
-        return Err(Refused::usage(says));
+        let says = format_args!("port {port} is held by {holder}");
+        return Err(Refused::usage(says, "--port 0 takes any port that is free"));
     }
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .map_err(|cause| Refused::failed(&format!("could not listen on port {port}: {cause}")))
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(Refused::could_not(&format!("listen on port {port}")))
 }
 
 fn serve(stub: &Stub, secured: Option<&Secured>) -> Result<Exit, Refused> {
-    let unheard = |cause| Refused::failed(&format!("could not listen for Ctrl-C: {cause}"));
     // Before the URL is said: whoever reads it may send the signal at once.
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Refused::could_not("listen for Ctrl-C"))?;
     let authority = secured.map(|secured| format!("{}\n", secured.authority.display())).unwrap_or_default();
     let said = write!(io::stdout(), "{}\n{authority}", stub.url()).and_then(|()| io::stdout().flush());
-    said.map_err(|cause| Refused::failed(&format!("could not print the stub's URL: {cause}")))?;
+    said.map_err(Refused::could_not("print the stub's URL"))?;
     if let Some(secured) = secured {
-        say(&secured.advice());
+        talk(&secured.advice());
     }
-    say(&format!("it holds every bot to\n  {}\nCtrl-C ends it", stub.ceilings().join("\n  ")));
+    talk(&format!("it holds every bot to\n  {}\nCtrl-C ends it", stub.ceilings().join("\n  ")));
     // It ends with the first signal; a closed iterator would mean that nobody can send one any more.
     let _signal = signals.forever().next();
-    say(&answered(&stub.take_interval()));
+    talk(&answered(&stub.take_interval()));
     Ok(Exit::Pass)
 }
 
@@ -147,8 +145,9 @@ fn limits(args: &Args) -> Result<Limits, Refused> {
     let short = [("profile", &args.profile), ("answer_time", &args.answer_time)];
     let short = short.into_iter().filter_map(|(key, given)| Some((key.to_owned(), given.as_deref()?.into())));
     let table: toml::Table = args.set.iter().cloned().chain(short).collect();
+    let help = "the keys are those of a scenario's `[telegram]` table, which `floodrig schema` describes";
     let wrong =
-        |cause: toml::de::Error| Refused::usage(format!("error: could not read the ceilings: {}", cause.message()));
+        |cause: toml::de::Error| Refused::usage(format_args!("could not read the ceilings: {}", cause.message()), help);
     table.try_into().map_err(wrong)
 }
 
@@ -158,11 +157,6 @@ fn pair(text: &str) -> Result<(String, toml::Value), String> {
     let value = value.trim();
     let read = value.parse().unwrap_or_else(|_| toml::Value::from(value));
     Ok((key.trim().to_owned(), read))
-}
-
-fn say(text: &str) {
-    // A closed standard error takes the text with it; the stub goes on.
-    drop(writeln!(io::stderr(), "{text}"));
 }
 
 #[cfg(test)]

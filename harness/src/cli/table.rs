@@ -1,13 +1,11 @@
 //! The table at the end of several runs: each as it was expected, or not.
 
-use std::io::{self, Write as _};
-
 use floodrig_reports::tables::Table;
 use floodrig_reports::{Value, drawn};
 
-use super::Exit;
 use super::made::Made;
 use super::report::Rendered;
+use super::{Exit, say};
 
 /// Prints it on standard output.
 pub(super) fn show(made: &[Made]) {
@@ -20,14 +18,13 @@ pub(super) fn show(made: &[Made]) {
     };
     let ended = made.iter().filter(|made| made.held().0 == Exit::Pass).count();
     let line = format!("{ended} of {} runs ended as expected", made.len());
-    // A closed standard output takes the table with it; the status still says it.
-    drop(writeln!(io::stdout(), "{}\n{line}", drawn(&table)));
+    say::data(&format!("{}\n{line}", drawn(&table)));
 }
 
 fn row(made: &Made) -> Vec<String> {
     let (exit, words) = made.held();
     let sign = if exit == Exit::Pass { "ok" } else { "NOT OK" };
-    let mut cells = vec![made.title()];
+    let mut cells = vec![made.title.clone()];
     match &made.result {
         Ok(rendered) => cells.extend(figures(rendered)),
         Err(_) => cells.extend(std::iter::repeat_n("-".to_owned(), 5)),

@@ -13,7 +13,7 @@ use floodrig_stub::{CallRecord, Stub};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::super::made::Refused;
+use super::super::refused::Refused;
 
 /// How many lines wait at most: ten megabytes, and a second of what one core answers.
 const MOST_WAITING: usize = 65_536;
@@ -34,7 +34,8 @@ impl Journal {
     /// Begins one; what the file held becomes `FILE.1`.
     pub(super) fn begin(path: &Path, stub: &Stub) -> Result<Self, Refused> {
         let cannot = |cause: io::Error| {
-            Refused::usage(format!("error: could not write the journal `{}`: {cause}", path.display()))
+            let says = format_args!("could not write the journal `{}`: {cause}", path.display());
+            Refused::usage(says, "name a file that you may write with --journal")
         };
         let pages = Pages::open(path, LARGEST_FILE).map_err(cannot)?;
         let (records, taken) = mpsc::sync_channel(MOST_WAITING);
@@ -44,7 +45,7 @@ impl Journal {
             .name("journal".to_owned())
             .spawn(move || write(pages, begun, &taken, &tell))
             .map_err(cannot)?;
-        stub.record(records);
+        assert!(stub.record(records), "nobody else takes the records of a stub that was just started");
         Ok(Self { path: path.to_owned(), written })
     }
 
@@ -52,14 +53,14 @@ impl Journal {
     pub(super) fn end(self, dropped: u64) -> Result<String, Refused> {
         let path = self.path.display();
         let cannot =
-            |cause: &dyn std::fmt::Display| Refused::failed(&format!("the journal `{path}` is not whole: {cause}"));
+            |cause: &dyn std::fmt::Display| Refused::failed(format_args!("the journal `{path}` is not whole: {cause}"));
         match self.written.recv_timeout(LONGEST_END) {
             Ok((lines, Ok(()))) if dropped == 0 => Ok(format!("{lines} calls are in {path}")),
             Ok((lines, Ok(()))) => {
                 Ok(format!("{lines} calls are in {path}; {dropped} came too fast for it and are not"))
             }
             Ok((lines, Err(cause))) => Err(cannot(&format!("{cause}, after {lines} calls"))),
-            Err(_) => Err(cannot(&"its last lines could not be written within 10 s")),
+            Err(_) => Err(cannot(&format!("its last lines could not be written within {LONGEST_END:?}"))),
         }
     }
 }

@@ -5,10 +5,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use floodrig_stub::tls::{Authority, Leaf};
+use floodrig_stub::tls::{Authority, Leaf, TlsError};
 use tempfile::TempDir;
 
-use super::super::made::Refused;
+use super::super::refused::Refused;
 
 /// What every certificate is for: this machine, and what a client that was not told otherwise calls Telegram.
 const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "api.telegram.org"];
@@ -25,11 +25,15 @@ pub(super) struct Secured {
 impl Secured {
     /// Makes a certificate for these hosts too, and writes its files into the folder, or into one that passes away.
     pub(super) fn make(hosts: &[String], folder: Option<&Path>) -> Result<Self, Refused> {
-        let wrong = |cause: &dyn std::fmt::Display| Refused::usage(format!("error: {cause}"));
-        let authority = Authority::make().map_err(|cause| wrong(&cause))?;
+        let authority = Authority::make().map_err(Refused::failed)?;
         let all: Vec<&str> = HOSTS.into_iter().chain(hosts.iter().map(String::as_str)).collect();
-        let leaf = authority.issue(&all).map_err(|cause| wrong(&cause))?;
-        let unwritten = |cause: io::Error| wrong(&format!("could not write the certificates: {cause}"));
+        let unnamed =
+            |cause: TlsError| Refused::usage(cause, "give --host a name or an IP address, as in bot.example.org");
+        let leaf = authority.issue(&all).map_err(unnamed)?;
+        let unwritten = |cause: io::Error| {
+            let says = format_args!("could not write the certificates: {cause}");
+            Refused::usage(says, "name a folder that you may write into with --tls-files")
+        };
         let passing = if folder.is_none() { Some(passing().map_err(unwritten)?) } else { None };
         let place = folder.or(passing.as_ref().map(TempDir::path)).unwrap_or(Path::new("."));
         let place = put(place, &authority, &leaf).map_err(unwritten)?;

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use floodrig_stub::described::Described;
 
-use super::super::complaints;
-use super::super::made::Refused;
+use super::super::refused::Refused;
 use crate::scenario::{self, Source};
 
 /// A hundred thousand chats and more; what is longer was meant for something else.
@@ -16,7 +15,8 @@ const LONGEST: u64 = 64 << 20;
 /// Reads and checks it.
 pub(super) fn read(path: &Path) -> Result<Described, Refused> {
     let cannot = |cause: &dyn std::fmt::Display| {
-        Refused::usage(format!("error: the world `{}` cannot be read: {cause}", path.display()))
+        let says = format_args!("the world `{}` cannot be read: {cause}", path.display());
+        Refused::usage(says, "name a file as stub/README.md describes it with --world")
     };
     let file = File::open(path).map_err(|cause| cannot(&cause))?;
     let mut text = String::new();
@@ -26,6 +26,6 @@ pub(super) fn read(path: &Path) -> Result<Described, Refused> {
     }
     scenario::world(&text).map_err(|wrong| {
         let source = Source { path: path.to_owned(), text };
-        Refused::usage(complaints::render(&source, &wrong))
+        Refused::drawn(&source, &wrong)
     })
 }
