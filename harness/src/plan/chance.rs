@@ -42,9 +42,9 @@ impl Chance {
         self.generator.next_u64()
     }
 
-    /// A number below `bound`, or 0 when nothing is. Always one draw; the bias is at most `bound` in 2^64.
+    /// A number below `bound`, or 0 when nothing is. Always one draw.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
+        below(self.number(), bound)
     }
 
     /// A number above 0 and not above 1, all 53 bits of it drawn.
@@ -77,6 +77,16 @@ impl Chance {
         }
         order
     }
+}
+
+/// What a number that may be any is below `bound`, or 0 when nothing is; the bias is at most `bound` in 2^64.
+pub(super) fn below(any: u64, bound: u64) -> u64 {
+    ((u128::from(any) * u128::from(bound)) >> 64) as u64
+}
+
+/// To the nearest microsecond; what is beyond all time is the end of it.
+pub(super) fn micros(seconds: f64) -> Duration {
+    Duration::from_micros(libm::round(seconds * 1e6) as u64)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Plan {
     pub players: Vec<Player>,
     /// Every time a player opens the app, in the order of their instants.
     pub visits: Vec<Visit>,
-    /// Sorted by (at, player, visit, act, nth): acts that one visit has at the same instant keep their order.
+    /// Sorted: acts that one visit has at the same instant keep their order.
     pub arrivals: Vec<Arrival>,
     /// SHA-256 of the arrivals in order, each as 20 little-endian bytes: `at` in microseconds (8), `player` (4),
     /// `visit` (4), `act` (2), `nth` (2).
@@ -93,7 +93,9 @@ pub struct Visit {
 }
 
 /// One planned act. Its instant is in whole microseconds, so that what is printed and digested is all there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// Arrivals come in the order of their fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrival {
     /// Since the start of the load.
     pub at: Duration,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::chance::Source;
+use super::chance::{Source, micros};
 use crate::scenario::Arrive;
 
 /// One player opening the app once.
@@ -85,11 +85,6 @@ fn poisson(rate: f64, over: Duration, source: &Source) -> impl Iterator<Item = D
         micros(seconds)
     })
     .take_while(move |at| *at < over)
-}
-
-/// To the nearest microsecond; what is beyond all time is the end of it.
-fn micros(seconds: f64) -> Duration {
-    Duration::from_micros(libm::round(seconds * 1e6) as u64)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::chance::Chance;
+use super::chance::{Chance, micros};
 use crate::scenario::Think;
 
 /// Nine in ten of a standard normal distribution lie below it (its quantile function at 0.9).
@@ -33,8 +33,7 @@ fn normal(chance: &mut Chance) -> f64 {
 }
 
 fn bounded(seconds: f64, within: &RangeInclusive<Duration>) -> Duration {
-    let drawn = Duration::from_micros(libm::round(seconds * 1e6) as u64);
-    drawn.clamp(*within.start(), *within.end())
+    micros(seconds).clamp(*within.start(), *within.end())
 }
 
 #[cfg(test)]

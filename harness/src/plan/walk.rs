@@ -8,7 +8,7 @@ use super::think::think;
 use super::{Arrival, Visit};
 use crate::scenario::{Journey, Step};
 
-/// Every planned act of every visit, sorted by (at, player, visit, act, nth).
+/// Every planned act of every visit, sorted.
 pub(super) fn arrivals(seed: u64, journeys: &[Journey], acts: &Acts, visits: &[Visit]) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
     for (number, journey) in (0..).zip(journeys) {
@@ -22,7 +22,7 @@ pub(super) fn arrivals(seed: u64, journeys: &[Journey], acts: &Acts, visits: &[V
             }
         }
     }
-    arrivals.sort_unstable_by_key(|act| (act.at, act.player, act.visit, act.act, act.nth));
+    arrivals.sort_unstable();
     arrivals
 }
 

@@ -4,28 +4,24 @@
 use std::fmt;
 
 use super::Arrival;
+use super::chance::below;
 use crate::scenario::{Draw, Pool};
 
 /// The word of a planned act, from nothing but the seed and where the act stands in the plan.
 pub fn word(seed: u64, arrival: &Arrival) -> &'static str {
+    WORDS[below(number(seed, arrival), WORDS.len() as u64) as usize]
+}
+
+/// Any number, the same for the same seed and planned act.
+fn number(seed: u64, arrival: &Arrival) -> u64 {
+    let visit = (u64::from(arrival.visit) << 32) | u64::from(arrival.player);
     let act = (u64::from(arrival.act) << 16) | u64::from(arrival.nth);
-    let drawn = mix(mix(mix(seed) ^ player(arrival)) ^ act);
-    WORDS[below(drawn, WORDS.len() as u64) as usize]
-}
-
-fn player(arrival: &Arrival) -> u64 {
-    (u64::from(arrival.visit) << 32) | u64::from(arrival.player)
-}
-
-/// A number below `bound` for one that may be any.
-fn below(drawn: u64, bound: u64) -> u64 {
-    ((u128::from(drawn) * u128::from(bound)) >> 64) as u64
+    mix(mix(mix(seed) ^ visit) ^ act)
 }
 
 /// What is drawn for a placeholder in a planned act, appended to `out`.
 pub fn draw(seed: u64, arrival: &Arrival, draw: &Draw, out: &mut impl fmt::Write) -> fmt::Result {
-    let act = (u64::from(arrival.act) << 16) | u64::from(arrival.nth);
-    let mut drawn = mix(mix(mix(seed ^ draw.salt) ^ player(arrival)) ^ act);
+    let mut drawn = number(seed ^ draw.salt, arrival);
     match &draw.pool {
         Pool::List(words) => out.write_str(&words[below(drawn, words.len() as u64) as usize]),
         Pool::Number(range) => match (range.end() - range.start()).checked_add(1) {
