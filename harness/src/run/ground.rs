@@ -1,31 +1,24 @@
 //! What a run stands on, decided before anything starts: its epoch, its plan, who gets which cores, the port.
 
+mod cores;
+mod launches;
+
 use std::collections::BTreeMap;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use floodrig_reports::recording::{Cores, Shard};
+use floodrig_reports::recording::Shard;
 
-use super::telegram::Telegram;
+use self::cores::core_sets;
+use super::Order;
 use super::trouble::RunError;
-use super::under_test::UnderTest;
-use super::{News, Order};
 use crate::drive::Target;
-use crate::exchange::Speech;
-use crate::keeper::Program;
 use crate::plan::{Plan, plan};
-use crate::redirect::{BOT_TOKEN, Redirect, hide_tokens};
-use crate::scenario::{Scenario, Service, Template};
-use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
-use crate::system::{Clock, Launch, Limits, ServiceLaunch, port};
-use crate::template::{Escape, Values, fill};
-use crate::vitals::Folder;
-
-/// The variables that held a real bot's token.
-pub(super) type Hidden = Vec<String>;
+use crate::redirect::BOT_TOKEN;
+use crate::scenario::Scenario;
+use crate::system::cores::{CoreSets, pin_this_thread};
+use crate::system::{Clock, port};
 
 /// What a run stands on.
 #[derive(Debug)]
@@ -98,120 +91,6 @@ impl Ground {
         let root = stub_url.map(|url| format!(" and TELEGRAM_API_ROOT={url}")).unwrap_or_default();
         format!("it must have been started with BOT_TOKEN={}{root}", self.bot_token)
     }
-
-    /// What to start the system with.
-    pub(super) fn launch(
-        &self,
-        scenario: &Scenario,
-        telegram: &Telegram,
-        heartbeat: Option<&Folder>,
-        redirect: &Arc<Redirect>,
-    ) -> io::Result<(Launch, Hidden)> {
-        let system = &scenario.system;
-        let stub_url = telegram.url().unwrap_or_default();
-        let (mut env, hidden) = self.environment(scenario, &stub_url);
-        redirect.put_into(&mut env, &stub_url)?;
-        if let Some(folder) = heartbeat {
-            folder.put_into(&mut env);
-        }
-        let folders = heartbeat.map(Folder::root).into_iter().chain([redirect.root()]);
-        let launch = Launch {
-            program: Program::default(),
-            dir: system.dir.clone(),
-            command: system.command.clone(),
-            env,
-            port: self.port,
-            cores: self.cores.clone(),
-            open_files: self.open_files,
-            speech: system.speech.clone(),
-            remove: folders.map(Path::to_owned).collect(),
-            open_files_at_most: system.open_files,
-            limits: Limits { memory: system.memory, cpu: system.cpu },
-            scratch: None,
-            ready: system.ready.clone(),
-            stub: telegram.stub().cloned(),
-            redirect: Some(Arc::clone(redirect)),
-            ready_within: system.ready_within,
-            stop_within: system.stop_within,
-        };
-        Ok((launch, hidden))
-    }
-
-    /// `PORT`, and all that names the stub and its bot; the scenario's own over them. No real token is left in it.
-    fn environment(&self, scenario: &Scenario, stub_url: &str) -> (BTreeMap<String, String>, Hidden) {
-        let mut env = BTreeMap::from([("PORT".to_owned(), self.port.to_string())]);
-        env.extend(self.filled(&scenario.system.env, stub_url));
-        Redirect::name_stub(&mut env, stub_url, self.bot_token);
-        let hidden = hide_tokens(&mut env, self.bot_token);
-        (env, hidden)
-    }
-
-    fn filled(&self, templates: &BTreeMap<String, Template>, stub_url: &str) -> BTreeMap<String, String> {
-        let values = Values {
-            system_port: Some(self.port),
-            service_ports: Some(&self.service_ports),
-            stub_url: Some(stub_url),
-            bot_token: Some(self.bot_token),
-            ..Values::default()
-        };
-        let fill = |template: &Template| {
-            let mut value = String::new();
-            let filled = fill(template, &values, Escape::None, &mut value);
-            assert!(filled.is_ok(), "a checked scenario's environment has only placeholders that have a value there");
-            value
-        };
-        templates.iter().map(|(name, template)| (name.clone(), fill(template))).collect()
-    }
-
-    /// What to start a service with: on the rig's cores, where the system's own figures are not touched by it.
-    pub(super) fn service(&self, scenario: &Scenario, service: &Service, stub_url: &str) -> ServiceLaunch {
-        let port = self.service_ports[&service.name];
-        let mut env = BTreeMap::from([("PORT".to_owned(), port.to_string())]);
-        env.extend(self.filled(&service.env, stub_url));
-        hide_tokens(&mut env, self.bot_token);
-        let launch = Launch {
-            program: Program::default(),
-            dir: scenario.system.dir.clone(),
-            command: service.start.clone(),
-            env,
-            port,
-            cores: CoreSets { system: self.cores.rig.clone(), rig: self.cores.rig.clone(), note: None },
-            speech: Speech::default(),
-            open_files: self.open_files,
-            remove: Vec::new(),
-            open_files_at_most: None,
-            limits: Limits::default(),
-            // The port tells it from the other services of this rig, and the process from other rigs.
-            scratch: Some(std::env::temp_dir().join(format!("floodrig-{}-{port}", std::process::id()))),
-            stub: None,
-            redirect: None,
-            ready: service.ready.clone(),
-            ready_within: service.ready_within,
-            stop_within: service.stop_within,
-        };
-        ServiceLaunch { name: service.name.clone(), launch, stop: service.stop.clone() }
-    }
-
-    /// The cores as the system's threads really have them.
-    pub(super) fn verified(&self, system: &UnderTest, tell: &mut dyn FnMut(News<'_>)) -> Cores {
-        let Some(pinning) = system.pinning(&self.cores.system) else { return self.assumed(tell) };
-        let strays = pinning
-            .strays
-            .iter()
-            .map(|stray| format!("{} (pid {}) may use cores {}", stray.name, stray.pid, ranges(&stray.cores)));
-        let notes: Vec<String> = self.cores.note.iter().cloned().chain(strays).collect();
-        let (system, rig) = (ranges(&pinning.seen), ranges(&self.cores.rig));
-        tell(News::Fact(&format!("cores: system {system}, rig and stub {rig}")));
-        for note in &notes {
-            tell(News::Fact(&format!("note: {note}")));
-        }
-        Cores {
-            shared: pinning.seen.iter().any(|core| self.cores.rig.contains(core)),
-            system: pinning.seen,
-            rig: self.cores.rig.clone(),
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
-        }
-    }
 }
 
 /// The ports asked for, if nobody listens there, and free ones, no two the same.
@@ -229,25 +108,6 @@ fn service_ports(scenario: &Scenario) -> Result<BTreeMap<String, u16>, RunError>
     Ok(ports)
 }
 
-impl Ground {
-    /// The cores of a system whose processes are not known.
-    fn assumed(&self, tell: &mut dyn FnMut(News<'_>)) -> Cores {
-        let rig = ranges(&self.cores.rig);
-        let note = if self.cores.system.is_empty() {
-            "which cores the system has is not known: it is not on this machine".to_owned()
-        } else {
-            let system = ranges(&self.cores.system);
-            format!(
-                "that the system keeps to cores {system} and off the rig's ({rig}) is assumed, since its pid is not known"
-            )
-        };
-        tell(News::Fact(&format!("cores: rig and stub {rig}")));
-        tell(News::Fact(&format!("note: {note}")));
-        let CoreSets { system, rig, .. } = self.cores.clone();
-        Cores { shared: self.cores.shared(), system, rig, note: Some(note) }
-    }
-}
-
 /// Where acts go when the system listens on this port.
 fn local(port: u16) -> Target {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -259,14 +119,6 @@ fn part(whole: Plan, shard: Option<Shard>) -> Plan {
         Some(shard) => whole.part(shard),
         None => whole,
     }
-}
-
-/// The rig keeps off the system's cores where that is on this machine.
-fn core_sets(order: &Order, target: &Target) -> Result<CoreSets, RunError> {
-    if target.address.ip().is_loopback() {
-        return Ok(cores::split(&order.scenario.system.cores, &order.machine)?);
-    }
-    Ok(CoreSets { system: Vec::new(), rig: order.machine.clone(), note: None })
 }
 
 /// A clock before 1970 would sign initData that every system has to refuse.
