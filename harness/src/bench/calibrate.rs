@@ -19,18 +19,11 @@ const CONNECTIONS: u32 = 64;
 /// Requests a second of the steady part: several times what a Mini App sees, and far from saturation.
 const STEADY: u32 = 2_000;
 
-/// How long each half takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Before a run: the figures move by some 10 % from one to the next, which is enough to see a machine that is half
-    /// as fast or a core that somebody else is on, and the two halves together cost a run half a second.
-    pub brief: Duration,
-    /// By itself.
-    pub whole: Duration,
-}
-
-/// How long each half takes.
-pub const SIZES: Sizes = Sizes { brief: Duration::from_millis(250), whole: Duration::from_secs(1) };
+/// How long each half takes before a run: the figures move by some 10 % from one to the next, which is enough to see a
+/// machine that is half as fast or a core that somebody else is on, and the two halves together cost a run half a second.
+pub const BRIEF: Duration = Duration::from_millis(250);
+/// How long each half takes by itself.
+pub const WHOLE: Duration = Duration::from_secs(1);
 
 /// Measures for `each` saturated and for as long at a steady rate, from the calling thread, which has the rig's cores.
 pub fn calibrate(cores: &CoreSets, each: Duration, stop: &Stop) -> Result<Calibration, BenchError> {

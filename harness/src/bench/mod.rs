@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Row, Seal, Versions};
 
-pub use self::calibrate::{SIZES, Sizes, calibrate};
+pub use self::calibrate::{BRIEF, WHOLE, calibrate};
 pub use self::order::{Load, Order, Trust};
 
 use self::gather::{Gathered, Gathering};
@@ -25,7 +25,7 @@ use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::plan::{Plan, plan};
 use crate::record::{Intervals, Progress, interval_length};
-use crate::run::{Live, News, Speedometer};
+use crate::run::{Live, News, Phase, Speedometer};
 use crate::scenario::{Complaint, Scenario};
 use crate::stop::Stop;
 use crate::system::Clock;
@@ -210,7 +210,7 @@ impl Teller {
     fn tell(&mut self, now: Duration, p99: Option<Duration>, to: &mut dyn FnMut(News<'_>)) {
         let at = now.saturating_sub(self.load_from);
         let live = self.speed.read(now, self.progress.standing());
-        to(News::Live(Live { phase: "load", at, of: self.length, p99, ..live }));
+        to(News::Live(Live { phase: Phase::Load, at, of: self.length, p99, ..live }));
     }
 }
 

@@ -6,7 +6,7 @@ use floodrig_reports::recording::Calibration;
 
 use super::Exit;
 use super::refused::Refused;
-use crate::bench::{SIZES, calibrate};
+use crate::bench::{WHOLE, calibrate};
 use crate::scenario::Cores;
 use crate::stop::Stop;
 use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
@@ -33,7 +33,7 @@ fn measure(args: &Args) -> Result<(CoreSets, Calibration), Refused> {
     let machine = cores::machine().map_err(Refused::could_not("ask for the machine's cores"))?;
     let cores = cores::split(&Cores::Count(args.cores), &machine).map_err(Refused::said)?;
     pin_this_thread(&cores.rig).map_err(Refused::could_not("pin the rig to its cores"))?;
-    let calibration = calibrate(&cores, SIZES.whole, &stop).map_err(Refused::could_not("calibrate"))?;
+    let calibration = calibrate(&cores, WHOLE, &stop).map_err(Refused::could_not("calibrate"))?;
     if stop.asked() {
         return Err(Refused::interrupted("interrupted: nothing was measured to its end"));
     }

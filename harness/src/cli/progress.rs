@@ -76,7 +76,7 @@ fn in_words(live: &Live) -> String {
     let memory = live.rss_bytes.map_or_else(|| "-".to_owned(), |rss| ByteSize(rss).display().iec().to_string());
     format!(
         "{:<8} {:>4.0} s of {:.0} s  offered {:>5.0}/s  done {:>5.0}/s  in flight {:>5}  failed {}  p99 {p99}  429s {}  memory {memory}",
-        live.phase,
+        live.phase.name(),
         live.at.as_secs_f64(),
         live.of.as_secs_f64(),
         live.offered_per_second,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_live_line_says_what_is_not_known_yet() {
-        let live = Live { phase: "load", at: Duration::from_secs(3), of: Duration::from_secs(60), ..Live::default() };
+        let live = Live { at: Duration::from_secs(3), of: Duration::from_secs(60), ..Live::default() };
         let text = in_words(&live);
         assert!(text.contains("p99 -") && text.contains("memory -"), "{text}");
     }

@@ -10,7 +10,7 @@ use floodrig_reports::recording::Calibration;
 use super::ground::Ground;
 use super::trouble::RunError;
 use super::{News, Order};
-use crate::bench::{SIZES, calibrate};
+use crate::bench::{BRIEF, calibrate};
 use crate::stop::Stop;
 
 /// Measures the rig from the calling thread, which has the rig's cores.
@@ -24,7 +24,7 @@ pub(super) fn calibrated(
         return Ok(None);
     }
     tell(News::Waiting("calibrating the rig"));
-    let calibration = calibrate(&ground.cores, SIZES.brief, stop)
+    let calibration = calibrate(&ground.cores, BRIEF, stop)
         .map_err(|cause| RunError::Failed(format!("could not calibrate the rig: {cause}")))?;
     tell(News::Fact(&format!("calibrated {}", calibration.in_words())));
     Ok(Some(calibration))

@@ -17,7 +17,7 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Rig, Side, Speedometer, bot, header};
+use super::{Live, News, Phase, Rig, Side, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::record::{Intervals, interval_length};
@@ -55,11 +55,11 @@ pub(super) fn load(
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let mut ordered = Ordered::of(rig, system, watching.as_ref(), load_from)?;
-    let driven = drive_apart(job, ordered.as_mut(), || teller.tell("load", tell))?;
+    let driven = drive_apart(job, ordered.as_mut(), || teller.tell(Phase::Load, tell))?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
     telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, system, &driven));
-    let settled = settle(rig, watching.as_ref(), (system, ordered.as_mut()), || teller.tell("settle", tell));
+    let settled = settle(rig, watching.as_ref(), (system, ordered.as_mut()), || teller.tell(Phase::Settle, tell));
     if let Some(ordered) = ordered {
         ordered.finish(telegram.stub().map(|stub| &**stub), &driven.bot);
     }
@@ -206,9 +206,9 @@ fn wait(ordered: Option<&mut Ordered<'_>>) {
     ordered.into_iter().for_each(Ordered::look);
 }
 
-/// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more.
-/// A stop that is ordered for later, or under way, is waited for first. False when the wait was cut short: what is
-/// unseen by then is not known to be lost.
+/// Waits until everything expected is visible, for no longer than `settle`. A system that is gone shows nothing more. A
+/// stop that is ordered for later, or under way, is waited for first. False when the wait was cut short: what is unseen
+/// by then is not known to be lost.
 fn settle(
     rig: &Rig<'_>,
     watching: Option<&Watching>,
@@ -258,7 +258,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, phase: &'static str, to: &mut dyn FnMut(News<'_>)) {
+    fn tell(&mut self, phase: Phase, to: &mut dyn FnMut(News<'_>)) {
         let now = self.rig.ground.clock.now();
         let (at, of) = (now.saturating_sub(self.load_from), self.load_to.saturating_sub(self.load_from));
         to(News::Live(Live { phase, at, of, ..self.speed.read(now, self.rig.progress.standing()) }));

@@ -25,7 +25,7 @@ use std::{fs, io};
 use floodrig_reports::recording::{Calibration, FILE_NAME, Header, Observations, Row, Seal};
 
 pub use bot::is_spoken_to;
-pub use news::{Live, News, Speedometer};
+pub use news::{Live, News, Phase, Speedometer};
 pub use order::{Order, Places, Running, StubAt};
 pub use trouble::RunError;
 
@@ -35,7 +35,7 @@ use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder};
 use crate::redirect::Redirect;
-use crate::scenario::{Heartbeat, Ready};
+use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
 use crate::system::{Launch, Service, ServiceError, StartError, System, Watch};
 use crate::vitals::Folder;
@@ -82,11 +82,11 @@ fn heartbeat(order: &Order) -> Result<Arc<Folder>, String> {
     }
 }
 
-/// Limits that are in force or could not be had are worth a line; none at all is not.
-fn tell_limits(observations: &Observations, tell: &mut dyn FnMut(News<'_>)) {
-    let said = &observations.cgroup;
-    if !said.contains("no limit") {
-        tell(News::Fact(&format!("limits: {said}")));
+/// Limits that are asked for are worth a line, whether they are in force or could not be had; none at all is not.
+fn tell_limits(scenario: &Scenario, observations: &Observations, tell: &mut dyn FnMut(News<'_>)) {
+    let (memory, cpu) = (scenario.system.memory, scenario.system.cpu);
+    if memory.is_some() || cpu.is_some() {
+        tell(News::Fact(&format!("limits: {}", observations.cgroup)));
     }
 }
 
@@ -211,7 +211,7 @@ impl Rig<'_> {
         let system = side.system;
         header.ready_after_ms = system.ready_after().map(|after| after.as_millis() as u64);
         header.observations.cgroup = system.confinement();
-        tell_limits(&header.observations, tell);
+        tell_limits(&self.order.scenario, &header.observations, tell);
         header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
         let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;

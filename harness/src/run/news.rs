@@ -21,8 +21,8 @@ pub enum News<'a> {
 /// How the load goes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Live {
-    /// `load`, `drain` or `settle`.
-    pub phase: &'static str,
+    /// What it is doing.
+    pub phase: Phase,
     /// Since the start of the load.
     pub at: Duration,
     /// The planned length of the load.
@@ -41,6 +41,26 @@ pub struct Live {
     pub throttled: u64,
     /// Memory of the system's process tree, as last seen.
     pub rss_bytes: Option<u64>,
+}
+
+/// Which part of a run is live.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Arrivals come as planned.
+    #[default]
+    Load,
+    /// What acts have caused is waited for.
+    Settle,
+}
+
+impl Phase {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Settle => "settle",
+        }
+    }
 }
 
 /// Turns the counts into what a person sees: rates over the last second.
