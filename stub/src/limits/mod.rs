@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use family::Family;
 pub use profile::Profile;
+pub(crate) use rule::{OF_BOT, OF_CHANNEL, OF_GROUP};
 pub use rule::{Rule, Scope};
 
 /// The `[telegram]` table.

@@ -55,6 +55,11 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The span of the ceiling per group: "20 messages per minute".
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// What the ceilings of bots, groups and channels are called: their fullest windows are told whatever the limits are.
+pub(crate) const OF_BOT: &str = "bot";
+pub(crate) const OF_GROUP: &str = "group";
+pub(crate) const OF_CHANNEL: &str = "channel";
+
 const FAQ: &str = "core.telegram.org/bots/faq";
 
 fn own() -> &'static str {
@@ -62,14 +67,14 @@ fn own() -> &'static str {
 }
 
 impl Limits {
-    /// Every ceiling, those that only count included.
+    /// Every ceiling, those that only count included; the scenario's own come last.
     pub fn ceilings(&self) -> Vec<Rule> {
         let mut rules = vec![
-            Rule { paid_limit: self.paid_sends_per_second, ..self.window("bot", Scope::Bot, self.sends_per_second) },
-            self.window("group", Scope::Group, self.group_sends_per_minute),
+            Rule { paid_limit: self.paid_sends_per_second, ..self.window(OF_BOT, Scope::Bot, self.sends_per_second) },
+            self.window(OF_GROUP, Scope::Group, self.group_sends_per_minute),
             Rule {
                 evidence: "Telegram's support, in the wiki of python-telegram-bot",
-                ..self.window("channel", Scope::Channel, self.channel_sends_per_minute)
+                ..self.window(OF_CHANNEL, Scope::Channel, self.channel_sends_per_minute)
             },
         ];
         if self.chat_sends_per_second > 0 {

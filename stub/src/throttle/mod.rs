@@ -22,7 +22,7 @@ use slow::{SLOW_CHAT, SlowChats};
 
 use crate::Limits;
 use crate::ids::ById;
-use crate::limits::{Family, ThrottleScope};
+use crate::limits::{Family, OF_BOT, OF_CHANNEL, OF_GROUP, ThrottleScope};
 use crate::world::ChatKind;
 
 /// What asks to be let through.
@@ -157,13 +157,18 @@ impl Throttle {
 
     /// The fullest second of a bot.
     pub(crate) fn fullest_second(&self) -> Fullest {
-        self.ceilings[0].fullest()
+        self.fullest(OF_BOT)
     }
 
     /// The fullest minute of a group or channel.
     pub(crate) fn fullest_minute(&self) -> Fullest {
-        let (group, channel) = (self.ceilings[1].fullest(), self.ceilings[2].fullest());
+        let (group, channel) = (self.fullest(OF_GROUP), self.fullest(OF_CHANNEL));
         Fullest { attempts: group.attempts.max(channel.attempts), accepted: group.accepted.max(channel.accepted) }
+    }
+
+    /// Of the first of that name: a rule of the scenario may have the same.
+    fn fullest(&self, id: &str) -> Fullest {
+        self.ceilings.iter().find(|ceiling| ceiling.id() == id).map(Ceiling::fullest).unwrap_or_default()
     }
 
     /// Calls that came while a 429 of their scope still asked them to wait, since this was last asked.
