@@ -20,6 +20,11 @@ impl Json {
         Self(String::from_utf8(written).expect("the writer is fed with strings").into_boxed_str())
     }
 
+    /// What was written, to be looked into.
+    pub(crate) fn value(&self) -> serde_json::Value {
+        serde_json::from_str(&self.0).expect("what was written as JSON reads as such")
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -22,6 +22,7 @@ mod limits;
 mod methods;
 mod records;
 mod server;
+mod shared;
 mod stub;
 mod telegram;
 mod throttle;

@@ -19,7 +19,8 @@ use crate::journal::{CallCounts, Sighting};
 use crate::launch::Opening;
 use crate::limits::Limits;
 use crate::records::CallRecord;
-use crate::server::{self, Door, Shared};
+use crate::server::{self, Door};
+use crate::shared::Shared;
 use crate::users::UserAction;
 use crate::users::crowd::{self, Crowd, Listener};
 use crate::users::keyboards::Keyboards;
@@ -185,7 +186,7 @@ impl Stub {
     /// Hands an update to a bot, by long poll or webhook; `kind` is a field of `Update`, `update` its value.
     /// Returns its `update_id`.
     pub fn push_update(&self, bot_token: &str, kind: &str, update: &Value) -> Result<i64, NotPushed> {
-        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let bot = bot_of(bot_token)?;
         let kind = catalogue::update_kind(kind).ok_or_else(|| NotPushed::Kind(kind.to_owned()))?;
         let pushed = self.shared.telegram().push_update(self.shared.clock.now(), bot, kind, update);
         self.shared.post.notify_one();
@@ -199,14 +200,14 @@ impl Stub {
 
     /// A user does something that the bot gets an update of. Returns the `update_id`.
     pub fn act(&self, bot_token: &str, action: &UserAction) -> Result<i64, NotPushed> {
-        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let bot = bot_of(bot_token)?;
         self.shared.do_as_user(bot, action)
     }
 
     /// Plays the users of a bot from outside, in place of whoever did before: orders go in and what came of them comes
     /// out, without either side ever waiting for the other. `orders` and `heard` are how many of each find room.
     pub fn crowd(&self, bot_token: &str, orders: usize, heard: usize) -> Result<Crowd, NotPushed> {
-        let bot = token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        let bot = bot_of(bot_token)?;
         let (order, ordered) = tokio::sync::mpsc::channel(orders);
         let (tell, told) = tokio::sync::mpsc::channel(heard);
         let dropped = Arc::new(AtomicU64::new(0));
@@ -241,7 +242,7 @@ impl Stub {
 
     /// A user opens a Mini App of a bot. Returns the address that it is opened at.
     pub fn open_app(&self, bot_token: &str, opening: &Opening) -> Result<String, NotPushed> {
-        token::bot_of(bot_token).map_err(|_| NotPushed::Token(bot_token.to_owned()))?;
+        bot_of(bot_token)?;
         Ok(self.shared.open_app(bot_token, opening))
     }
 
@@ -299,6 +300,10 @@ impl Drop for Stub {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+fn bot_of(token: &str) -> Result<i64, NotPushed> {
+    token::bot_of(token).map_err(|_| NotPushed::Token(token.to_owned()))
 }
 
 /// Linux names a thread's folder by its id.

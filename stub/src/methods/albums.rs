@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::turn::{Turn, caption_of};
-use super::{Family, media};
+use super::{Methods, media};
 use crate::answer::{Done, Json, Refusal};
 use crate::world::{Content, MediaKind, Message};
 
-pub(super) const METHODS: Family = &[("sendMediaGroup", send_media_group)];
+pub(super) const METHODS: Methods = &[("sendMediaGroup", send_media_group)];
 
 /// How many an album holds (<https://core.telegram.org/bots/api#sendmediagroup>).
 const MOST: usize = 10;

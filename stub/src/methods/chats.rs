@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn, media, members, topics};
+use super::{Methods, Turn, media, members, topics};
 use crate::answer::{Done, Json, Refusal};
 use crate::users;
 use crate::world::described::DescribedChat;
 use crate::world::{Chat, ChatKind, Found, MediaKind, Shown};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("getChat", get_chat),
     ("setChatTitle", set_chat_title),
     ("setChatDescription", set_chat_description),
@@ -31,7 +31,7 @@ const SHOWN: &[&str] = &["description", "permissions", "sticker_set_name", "phot
 fn get_chat(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
     members::must_be_in(turn, &chat)?;
-    let mut full: Value = serde_json::from_str(Json::of(&chat).as_str()).expect("what was just written is JSON");
+    let mut full: Value = Json::of(&chat).value();
     full["accent_color_id"] = json!(chat.id.rem_euclid(7));
     full["max_reaction_count"] = json!(11);
     full["accepted_gift_types"] = json!({
@@ -64,8 +64,7 @@ fn pinned(turn: &mut Turn<'_>, chat: &Chat) -> Option<Value> {
     let last = pins.as_array()?.last()?.as_i64()?;
     let people = turn.telegram.world.people.clone();
     let Found::Message(message) = turn.telegram.world.find(turn.call.bot, chat, last) else { return None };
-    let shown = Json::of(&Shown { people: &people, message, chat, reply_to: None });
-    serde_json::from_str(shown.as_str()).ok()
+    Some(Json::of(&Shown { people: &people, message, chat, reply_to: None }).value())
 }
 
 /// A chat that has administrators, and in which the bot is one.

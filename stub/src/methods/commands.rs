@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("setMyCommands", set_my_commands),
     ("getMyCommands", get_my_commands),
     ("deleteMyCommands", delete_my_commands),
@@ -13,10 +13,13 @@ pub(super) const METHODS: Family = &[
     ("getChatMenuButton", get_chat_menu_button),
 ];
 
+/// How many a bot may offer (<https://core.telegram.org/bots/api#setmycommands>).
+const MOST: usize = 100;
+
 fn set_my_commands(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let commands: Vec<Value> =
         turn.list("commands").ok_or_else(|| Refusal::bad_request("can't parse commands JSON object"))?;
-    if commands.len() > 100 {
+    if commands.len() > MOST {
         return Err(Refusal::bad_request("BOT_COMMANDS_TOO_MUCH"));
     }
     let commands: Vec<Value> = commands.iter().map(command).collect::<Result<_, _>>()?;

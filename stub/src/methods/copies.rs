@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::Family;
+use super::Methods;
 use super::turn::Turn;
 use crate::answer::{Done, Json, Refusal};
 use crate::call::Params;
 use crate::world::{Chat, ChatKind, Content, Fields, Found, Message};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("forwardMessage", forward_message),
     ("forwardMessages", forward_messages),
     ("copyMessage", copy_message),

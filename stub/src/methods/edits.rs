@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::turn::caption_of;
-use super::{Family, Turn, markup, media, members};
+use super::{Methods, Turn, markup, media, members};
 use crate::answer::{Done, Refusal};
 use crate::entities::Formatted;
 use crate::world::{Chat, Content, Found, Media, MediaKind, Message, User};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("editMessageText", edit_text),
     ("editMessageCaption", edit_caption),
     ("editMessageMedia", edit_media),

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::world::{FileId, FileObject, Side};
 
-pub(super) const METHODS: Family = &[("getFile", get_file), ("getUserProfilePhotos", get_user_profile_photos)];
+pub(super) const METHODS: Methods = &[("getFile", get_file), ("getUserProfilePhotos", get_user_profile_photos)];
 
 /// A bot may download files up to this size (<https://core.telegram.org/bots/api#getfile>).
 const LARGEST_DOWNLOAD: u64 = 20 << 20;

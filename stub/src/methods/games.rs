@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn, members};
+use super::{Methods, Turn, members};
 use crate::answer::{Done, Refusal};
 use crate::world::{Found, Shown, User};
 
-pub(super) const METHODS: Family = &[("setGameScore", set_score), ("getGameHighScores", high_scores)];
+pub(super) const METHODS: Methods = &[("setGameScore", set_score), ("getGameHighScores", high_scores)];
 
 /// Scores belong to the message that shows the game.
 fn table(turn: &Turn<'_>) -> String {

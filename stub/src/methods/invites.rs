@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::chats::shared_chat;
-use super::{Family, Turn, members};
+use super::{Methods, Turn, members};
 use crate::answer::{Done, Refusal};
 use crate::world::{Chat, User};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("exportChatInviteLink", export),
     ("createChatInviteLink", create),
     ("editChatInviteLink", edit),

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn, members};
+use super::{Methods, Turn, members};
 use crate::answer::{Done, Refusal};
 use crate::world::User;
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("getManagedBotToken", get_token),
     ("replaceManagedBotToken", replace_token),
     ("getManagedBotAccessSettings", get_access),

@@ -2,12 +2,12 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::call::FilePart;
 use crate::world::{Content, FileId, Media, MediaKind, Sides};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("sendPhoto", |turn| send(turn, MediaKind::Photo)),
     ("sendDocument", |turn| send(turn, MediaKind::Document)),
     ("sendVideo", |turn| send(turn, MediaKind::Video)),

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{Family, Turn, chats::shared_chat};
+use super::{Methods, Turn, chats::shared_chat};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
 use crate::world::{Chat, ChatKind, Rank, User, World};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("getChatMember", get_chat_member),
     ("getChatMemberCount", get_chat_member_count),
     ("getChatAdministrators", get_chat_administrators),

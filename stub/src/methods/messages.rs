@@ -1,10 +1,10 @@
 //! Plain messages: sending a text, deleting, and saying that the bot is typing.
 
-use super::{Family, Turn, members};
+use super::{Methods, Turn, members};
 use crate::answer::{Done, Refusal};
 use crate::world::{Chat, Content, Found};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("sendMessage", send_message),
     ("deleteMessage", delete_message),
     ("deleteMessages", delete_messages),
@@ -26,13 +26,16 @@ fn delete_message(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     Done::yes()
 }
 
+/// How many messages one call may delete (<https://core.telegram.org/bots/api#deletemessages>).
+const MOST_DELETED: usize = 100;
+
 /// Those that do not exist are skipped (<https://core.telegram.org/bots/api#deletemessages>).
 fn delete_messages(turn: &mut Turn<'_>) -> Result<Done, Refusal> {
     let chat = turn.chat()?;
     members::must_be_in(turn, &chat)?;
     let ids: Vec<i64> =
         turn.list("message_ids").ok_or_else(|| Refusal::bad_request("message identifiers are not specified"))?;
-    if ids.len() > 100 {
+    if ids.len() > MOST_DELETED {
         return Err(Refusal::bad_request("too many message identifiers specified"));
     }
     for id in ids {

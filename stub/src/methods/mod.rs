@@ -42,10 +42,10 @@ use crate::catalogue::{self, MethodId};
 /// Does what a method does.
 type Method = fn(&mut Turn<'_>) -> Result<Done, Refusal>;
 
-/// A family: names in the catalogue's spelling and what they do.
-type Family = &'static [(&'static str, Method)];
+/// Those of one file: names in the catalogue's spelling and what they do.
+type Methods = &'static [(&'static str, Method)];
 
-const FAMILIES: &[Family] = &[
+const FAMILIES: &[Methods] = &[
     albums::METHODS,
     chats::METHODS,
     commands::METHODS,

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn, media, members, things};
+use super::{Methods, Turn, media, members, things};
 use crate::answer::{Done, Json, Refusal};
 use crate::telegram::Telegram;
 use crate::world::{Content, MediaKind, Message, Shown, User};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("getMyStarBalance", balance),
     ("getStarTransactions", transactions),
     ("refundStarPayment", refund),
@@ -106,7 +106,6 @@ fn item(turn: &mut Turn<'_>, input: &Value) -> Result<Value, Refusal> {
     let message = Message::new(1, User::Bot(turn.call.bot), 0, content);
     let chat = turn.chat()?;
     let people = &turn.telegram.world.people;
-    let shown = Json::of(&Shown { people, message: &message, chat: &chat, reply_to: None });
-    let shown: Value = serde_json::from_str(shown.as_str()).expect("what was just written is JSON");
+    let shown = Json::of(&Shown { people, message: &message, chat: &chat, reply_to: None }).value();
     Ok(json!({ "type": kind.field(), kind.field(): shown[kind.field()] }))
 }

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::things::content;
-use super::{Family, Turn, edits};
+use super::{Methods, Turn, edits};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
 use crate::world::Content;
 
-pub(super) const METHODS: Family = &[("sendPoll", send_poll), ("stopPoll", stop_poll)];
+pub(super) const METHODS: Methods = &[("sendPoll", send_poll), ("stopPoll", stop_poll)];
 
 /// How many options a poll may have (<https://core.telegram.org/bots/api#sendpoll>).
 const MOST_OPTIONS: usize = 12;

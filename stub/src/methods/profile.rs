@@ -3,13 +3,13 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-use super::{Family, Turn, media};
+use super::{Methods, Turn, media};
 use crate::answer::{Done, Refusal};
 use crate::catalogue;
 use crate::world::described::DescribedBot;
 use crate::world::{FileObject, MediaKind, Named, User};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("getMe", get_me),
     ("setMyName", |turn| set(turn, "name", 64)),
     ("getMyName", |turn| get(turn, "name")),

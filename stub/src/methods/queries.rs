@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::users::checkout::{self, TooOld};
 use crate::world::Facts;
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("answerCallbackQuery", answer_callback_query),
     ("answerInlineQuery", answer_inline_query),
     ("answerShippingQuery", answer_shipping_query),

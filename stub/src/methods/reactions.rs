@@ -6,11 +6,11 @@
 use serde_json::{Value, json};
 
 use super::chats::shared_chat;
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::world::{Chat, Found};
 
-pub(super) const METHODS: Family =
+pub(super) const METHODS: Methods =
     &[("setMessageReaction", set), ("deleteMessageReaction", delete), ("deleteAllMessageReactions", delete_all)];
 
 /// What a bot may react with (<https://core.telegram.org/bots/api#reactiontypeemoji>).

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn, media};
+use super::{Methods, Turn, media};
 use crate::answer::{Done, Refusal};
 use crate::world::{FileObject, MediaKind};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("uploadStickerFile", upload),
     ("createNewStickerSet", create),
     ("getStickerSet", get),

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::world::Chat;
 
-pub(super) const METHODS: Family =
+pub(super) const METHODS: Methods =
     &[("postStory", post), ("repostStory", post), ("editStory", edit), ("deleteStory", delete)];
 
 /// Stories are kept under the connection that posts them.

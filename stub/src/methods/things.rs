@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Family, Turn, edits, payments};
+use super::{Methods, Turn, edits, payments};
 use crate::answer::{Done, Json, Refusal};
 use crate::world::Content;
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("sendDice", send_dice),
     ("sendLocation", send_location),
     ("editMessageLiveLocation", edit_live_location),

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::chats::shared_chat;
-use super::{Family, Turn, things};
+use super::{Methods, Turn, things};
 use crate::answer::{Done, Refusal};
 use crate::world::{Chat, Message};
 
-pub(super) const METHODS: Family = &[
+pub(super) const METHODS: Methods = &[
     ("createForumTopic", create),
     ("editForumTopic", edit),
     ("closeForumTopic", |turn| change_state(turn, "closed")),

@@ -7,12 +7,12 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde_json::json;
 
-use super::{Family, Turn};
+use super::{Methods, Turn};
 use crate::answer::{Done, Refusal};
 use crate::call::Params;
 use crate::updates::{Kinds, Target, Uploaded};
 
-pub(super) const METHODS: Family =
+pub(super) const METHODS: Methods =
     &[("setWebhook", set_webhook), ("deleteWebhook", delete_webhook), ("getWebhookInfo", get_webhook_info)];
 
 /// Connections to one webhook (<https://core.telegram.org/bots/api#setwebhook>).
@@ -113,9 +113,12 @@ fn certificate(params: &Params) -> Result<Option<Uploaded>, Refusal> {
     }
 }
 
+/// The longest secret token (<https://core.telegram.org/bots/api#setwebhook>).
+const LONGEST_SECRET: usize = 256;
+
 fn secret(text: Option<&str>) -> Result<Option<String>, Refusal> {
     let Some(text) = text else { return Ok(None) };
-    if text.len() > 256 {
+    if text.len() > LONGEST_SECRET {
         return Err(Refusal::bad_request("secret token is too long"));
     }
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {

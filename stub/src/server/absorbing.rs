@@ -10,10 +10,10 @@ use tokio::sync::oneshot::{self, Receiver};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::Shared;
 use crate::answer::{Done, Refusal};
 use crate::call::Call;
 use crate::limits::Family;
+use crate::shared::Shared;
 use crate::telegram::{Attempt, Patience, Telegram};
 use crate::throttle::{Called, Entered, Kind, Place};
 

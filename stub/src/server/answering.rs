@@ -11,12 +11,13 @@ use tokio::time::sleep;
 
 use super::intake::{self, Intake, Reader, Unread};
 use super::route::{Route, route};
-use super::{Reset, Shared, absorbing, gate, polling};
+use super::{Reset, absorbing, gate, polling};
 use crate::answer::{self, Done, Refusal};
 use crate::call::{Call, Decoder, Inflate};
 use crate::catalogue;
 use crate::faults::{Strike, Then};
 use crate::records::{Asked, Told};
+use crate::shared::Shared;
 
 /// More than any call that is taken: a file at its largest, its parameters and the form around them.
 const LARGEST_BODY: u64 = 52 << 20;

@@ -17,14 +17,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
-use super::Shared;
 use crate::faults::Fault;
-use crate::launch::{self, Drawn, Opening};
+use crate::launch::Opening;
 use crate::methods;
-use crate::stub::NotPushed;
+use crate::shared::Shared;
 use crate::token;
 use crate::updates::Inbox;
-use crate::users::{self, Moment, UserAction};
+use crate::users::UserAction;
 
 type Said = (StatusCode, Json<Value>);
 
@@ -92,27 +91,6 @@ async fn open(State(shared): State<Arc<Shared>>, Path(bot): Path<String>, body: 
             done(&json!({ "url": shared.open_app(token, &opening) }))
         },
     )
-}
-
-impl Shared {
-    /// The address that a user opens a Mini App at.
-    pub(crate) fn open_app(&self, token: &str, opening: &Opening) -> String {
-        let (query_id, people) = {
-            let mut telegram = self.telegram();
-            (telegram.chance(1..=i64::MAX).to_string(), telegram.world.people.clone())
-        };
-        let date = self.clock.unix(self.clock.now());
-        launch::address(token, opening, Drawn { query_id: &query_id, date, people: &people })
-    }
-
-    /// Lets a user do something; the id of the update that came of it.
-    pub(crate) fn do_as_user(&self, bot: i64, action: &UserAction) -> Result<i64, NotPushed> {
-        let now = self.clock.now();
-        let at = Moment { now, date: self.clock.unix(now), bot };
-        let pushed = users::act(&mut self.telegram(), at, action);
-        self.post.notify_one();
-        pushed
-    }
 }
 
 #[derive(Deserialize)]

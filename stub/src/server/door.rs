@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::crowd::Spare;
+use super::spare::Spare;
 use super::{PATIENCE, Rooms, connection};
 use crate::tls::Leaf;
 

@@ -3,11 +3,11 @@
 use serde::de::IgnoredAny;
 use tokio::time::{sleep, sleep_until};
 
-use super::Shared;
 use crate::answer::Refusal;
 use crate::call::Call;
 use crate::gateway::{Coming, HOLD, RETRY_AFTER};
 use crate::limits::Family;
+use crate::shared::Shared;
 
 /// A call under way; the gateway counts it until this is dropped.
 pub(super) struct Pass<'a> {

@@ -9,9 +9,10 @@ use http_body_util::BodyExt;
 use hyper::body::Frame;
 use tokio::time::{sleep_until, timeout};
 
-use super::{PATIENCE, Shared};
+use super::PATIENCE;
 use crate::answer::Refusal;
 use crate::call::{Decoder, Inflate, Params, Undecodable};
+use crate::shared::Shared;
 
 /// What could not become a call.
 #[derive(Debug)]

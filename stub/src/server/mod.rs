@@ -7,17 +7,16 @@
 pub(crate) mod absorbing;
 mod answering;
 mod control;
-mod crowd;
 mod door;
 mod gate;
 mod intake;
 mod polling;
 mod route;
+mod spare;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use absorbing::Errands;
 use axum::Router;
 use axum::body::Body;
 use axum::http::header::CONNECTION;
@@ -28,38 +27,12 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use crate::call::Keeping;
-use crate::clock::Clock;
-use crate::limits::Limits;
-use crate::records::Records;
-use crate::telegram::Telegram;
+use crate::shared::Shared;
 use crate::updates::postman;
-use crate::world::MOST_BYTES;
-
-/// What every connection shares.
-pub(crate) struct Shared {
-    pub(crate) clock: Clock,
-    pub(crate) keeping: Keeping,
-    /// Rings when there may be something to post to a webhook.
-    pub(crate) post: Notify,
-    /// Rings when a bot may have sent something.
-    pub(crate) sent: Notify,
-    /// Authorities of the stub's own certificates, which webhooks may be signed by.
-    authorities: Mutex<Vec<CertificateDer<'static>>>,
-    /// Calls that wait for room.
-    errands: Errands,
-    /// Short waits are waited out here.
-    absorbs: bool,
-    /// Calls pass a gateway that sheds.
-    sheds: bool,
-    telegram: Mutex<Telegram>,
-    pub(crate) records: Records,
-}
 
 /// The server reads heads of up to this size (`HttpServer.h` of <https://github.com/tdlib/telegram-bot-api>).
 const LARGEST_HEAD: usize = 256 << 10;
@@ -67,33 +40,6 @@ const LARGEST_HEAD: usize = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(500);
 /// How long accepting rests when there are no more file handles.
 const BREATH: Duration = Duration::from_millis(20);
-
-impl Shared {
-    pub(crate) fn new(clock: Clock, limits: Limits, seed: u64) -> Self {
-        let (absorbs, sheds) = (limits.absorb_short_waits, limits.gateway_shedding);
-        let telegram = Mutex::new(Telegram::new(limits, seed));
-        let keeping = Keeping::bounded(MOST_BYTES);
-        let (post, sent, errands) = (Notify::new(), Notify::new(), Errands::default());
-        let authorities = Mutex::default();
-        Self { clock, keeping, post, sent, authorities, errands, absorbs, sheds, telegram, records: Records::default() }
-    }
-
-    /// Lets webhooks be signed by that authority too.
-    pub(crate) fn trust(&self, authority: CertificateDer<'static>) {
-        self.authorities.lock().unwrap_or_else(PoisonError::into_inner).push(authority);
-    }
-
-    /// With the authorities whose certificates webhooks may show.
-    pub(crate) fn trusting<T>(&self, with: impl FnOnce(&[CertificateDer<'static>]) -> T) -> T {
-        with(&self.authorities.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The state. A call that panicked leaves it as consistent as one that was refused halfway, so the lock
-    /// survives it.
-    pub(crate) fn telegram(&self) -> MutexGuard<'_, Telegram> {
-        self.telegram.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Serves at every door that comes until `stop` says so or its sender is gone; every connection ends with it.
 pub(crate) async fn serve(shared: Arc<Shared>, mut doors: mpsc::Receiver<Door>, mut stop: watch::Receiver<bool>) {

@@ -8,9 +8,10 @@ use axum::http::Response;
 use tokio::sync::oneshot::Receiver;
 use tokio::time::{sleep, timeout};
 
-use super::{Shared, answering};
+use super::answering;
 use crate::answer::{Done, Json, Refusal};
 use crate::call::Call;
+use crate::shared::Shared;
 use crate::updates::{Asked, Poll, Woken};
 
 /// The longest that a poll may wait (`LONG_POLL_MAX_TIMEOUT` of the server).

@@ -1,5 +1,5 @@
-//! A crowd at the door: a queue that holds it, and a spare file handle for the moment at which there are no more, so
-//! that who cannot be served is told so and not left waiting.
+//! A spare file handle, for the moment at which there are no more and a queue waits at the door, so that who cannot be
+//! served is told so and not left waiting.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -19,7 +19,8 @@ use crate::answer::{Done, Refusal};
 use crate::call::{Call, Decoder, Keeping};
 use crate::catalogue;
 use crate::records::{Asked, Told};
-use crate::server::{Shared, absorbing};
+use crate::server::absorbing;
+use crate::shared::Shared;
 
 /// How long the server waits for a webhook's answer.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -11,11 +11,11 @@ use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::keyboards::Button;
-use super::{Moment, Scene};
+use super::{By, Moment, Scene};
 use crate::call::Call;
 use crate::entities;
 use crate::limits::Family;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::telegram::Telegram;
 use crate::world::Content;
 
@@ -166,7 +166,7 @@ impl Scene<'_> {
         match self.button(chat, &label)? {
             Button::Writes => Some(self.says(ticket, chat, user, &label)),
             Button::Calls { message, data } => {
-                let pressed = self.pressed(chat, user, message, super::Button::Data(&data)).ok()?;
+                let pressed = self.pressed(chat, user, message, By::Data(&data)).ok()?;
                 Some(Done {
                     ticket,
                     at: self.at.now,

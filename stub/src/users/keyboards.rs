@@ -66,15 +66,16 @@ impl Scene<'_> {
             Keyboard::Under(message) => {
                 let chat = self.telegram.world.chat(chat);
                 let Found::Message(found) = self.telegram.world.find(bot, &chat, message) else { return None };
-                data_by(found, label).map(|data| Button::Calls { message, data })
+                data_where(found, |button| button["text"] == label || button["callback_data"] == label)
+                    .map(|data| Button::Calls { message, data })
             }
         }
     }
 }
 
-fn data_by(message: &Message, label: &str) -> Option<String> {
-    let markup: Value = serde_json::from_str(message.markup.as_ref()?.as_str()).ok()?;
+/// The callback data of the first button under a message that is so.
+pub(super) fn data_where(message: &Message, is: impl Fn(&Value) -> bool) -> Option<String> {
+    let markup = message.markup.as_ref()?.value();
     let mut buttons = markup["inline_keyboard"].as_array()?.iter().filter_map(Value::as_array).flatten();
-    let button = buttons.find(|button| button["text"] == label || button["callback_data"] == label)?;
-    button["callback_data"].as_str().map(str::to_owned)
+    buttons.find(|button| is(button))?["callback_data"].as_str().map(str::to_owned)
 }

@@ -65,11 +65,11 @@ pub(crate) fn act(telegram: &mut Telegram, at: Moment, action: &UserAction) -> R
             scene.message(*chat_id, *user_id, Content::Text(text))
         }
         UserAction::Callback { chat_id, user_id, message_id, data, label } => {
-            let button = match (data, label) {
-                (Some(data), _) => Button::Data(data),
-                (None, label) => Button::Label(label.as_deref().ok_or(NotPushed::NoButton)?),
+            let by = match (data, label) {
+                (Some(data), _) => By::Data(data),
+                (None, label) => By::Label(label.as_deref().ok_or(NotPushed::NoButton)?),
             };
-            scene.press(*chat_id, *user_id, *message_id, button)
+            scene.press(*chat_id, *user_id, *message_id, by)
         }
         UserAction::Inline { user_id, query } => {
             let id = scene.fresh_id();
@@ -113,9 +113,9 @@ pub(crate) fn tell_standing(
     Scene { telegram, at }.stand_by(chat, User::Bot(at.bot), members)
 }
 
-/// How a button is told apart from others.
+/// How the button that is pressed is told apart from others.
 #[derive(Clone, Copy)]
-enum Button<'a> {
+enum By<'a> {
     Data(&'a str),
     Label(&'a str),
 }
@@ -166,18 +166,20 @@ impl Scene<'_> {
         (id, self.push(kind, &update))
     }
 
-    fn press(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<i64, NotPushed> {
-        self.pressed(chat, user, message, button)?.update
+    fn press(&mut self, chat: i64, user: i64, message: i64, by: By<'_>) -> Result<i64, NotPushed> {
+        self.pressed(chat, user, message, by)?.update
     }
 
     /// A button that is not there cannot be pressed, so that no update comes of it.
-    fn pressed(&mut self, chat: i64, user: i64, message: i64, button: Button<'_>) -> Result<Pressed, NotPushed> {
+    fn pressed(&mut self, chat: i64, user: i64, message: i64, by: By<'_>) -> Result<Pressed, NotPushed> {
         let (bot, world) = (self.at.bot, &mut self.telegram.world);
         let (chat, people) = (world.chat(chat), world.people.clone());
         let Found::Message(message) = world.find(bot, &chat, message) else { return Err(NotPushed::NoButton) };
-        let data = match button {
-            Button::Data(data) => data.to_owned(),
-            Button::Label(label) => data_of(message, label).ok_or(NotPushed::NoButton)?,
+        let data = match by {
+            By::Data(data) => data.to_owned(),
+            By::Label(label) => {
+                keyboards::data_where(message, |button| button["text"] == label).ok_or(NotPushed::NoButton)?
+            }
         };
         let message = shown(&people, &chat, message);
         let id = self.telegram.chance(1..=i64::MAX);
@@ -194,13 +196,5 @@ impl Scene<'_> {
 }
 
 fn shown(people: &Directory, chat: &Chat, message: &Message) -> Value {
-    let shown = Json::of(&Shown { people, message, chat, reply_to: None });
-    serde_json::from_str(shown.as_str()).expect("what was just written is JSON")
-}
-
-fn data_of(message: &Message, label: &str) -> Option<String> {
-    let markup: Value = serde_json::from_str(message.markup.as_ref()?.as_str()).ok()?;
-    let mut buttons = markup["inline_keyboard"].as_array()?.iter().filter_map(Value::as_array).flatten();
-    let button = buttons.find(|button| button["text"] == label)?;
-    button["callback_data"].as_str().map(str::to_owned)
+    Json::of(&Shown { people, message, chat, reply_to: None }).value()
 }

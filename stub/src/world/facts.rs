@@ -32,7 +32,7 @@ impl Facts {
 
     pub(crate) fn get(&mut self, owner: i64, name: &str) -> Option<Value> {
         let written = self.0.get(&(owner, name.to_owned()))?;
-        let value: Value = serde_json::from_str(written.as_str()).expect("what was written as JSON reads as such");
+        let value = written.value();
         (!value.is_null()).then_some(value)
     }
 }
