@@ -4,7 +4,7 @@ import statistics
 import subprocess
 
 from peers import WITNESS, there
-from runs import GENERATOR, Run, Server, bench
+from runs import GENERATOR, WITHIN, Run, Server, bench
 from tables import say, table
 
 RATE, SECONDS = 5000, 6
@@ -50,7 +50,7 @@ def lateness(arrivals):
 
 def bare_timer(seconds):
     command = ["taskset", "-c", str(GENERATOR), WITNESS, "timer", str(RATE), str(seconds)]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, timeout=WITHIN, check=True).stdout)
 
 
 def once(tool):
