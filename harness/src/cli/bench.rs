@@ -167,7 +167,7 @@ fn advise(args: &Args, summary: &Summary) {
     let host = Url::parse(&args.url).map(|url| url.host().to_owned()).unwrap_or_default();
     if failed > 0 {
         say::talk(&format!(
-            "{failed} of {planned} requests found no TLS session\n  \
+            "{failed} of {planned} requests found no TLS session\n\
              help: --ca has to hold the server's own certificate, or that of who signed it; one that was signed has to \
              bear the name `{host}`"
         ));
