@@ -159,7 +159,7 @@ pub(super) fn read_one(path: &Path, variant: Option<&str>) -> Result<Scenario, R
 }
 
 fn source(path: &Path) -> Result<Source, Refused> {
-    Source::read(path).map_err(Refused::said)
+    Source::read(path).map_err(|cause| Refused::usage(cause, "name a scenario's file, or a folder that holds some"))
 }
 
 fn checked<T>(source: &Source, parse: impl FnOnce(&Source) -> Result<T, Vec<Complaint>>) -> Result<T, Refused> {
@@ -211,4 +211,16 @@ fn command(scenario: &Scenario, args: &Args) -> String {
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_that_is_not_there_is_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let says = read_one(&folder.path().join("nowhere.toml"), None).unwrap_err().into_text();
+        assert!(says.contains("there is no scenario") && says.contains("\n  help: name a scenario's file"), "{says}");
+    }
 }
