@@ -1,5 +1,5 @@
-//! What the kernel says of one process ten times a second, from two files that stay open: opening them anew, and reading
-//! all that they hold, costs more than the kernel takes to write them.
+//! What the kernel says of one process, from two files that stay open, since opening one costs as much as reading it:
+//! `stat` ten times a second, and `status`, which takes the kernel as long again and adds little, once a second.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,8 +18,8 @@ pub(super) struct Files {
     status: Source,
 }
 
-/// What they say at one instant.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What `stat` says at one instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) name: String,
     pub(super) parent: u32,
@@ -28,9 +28,13 @@ pub(super) struct Said {
     pub(super) cpu_ticks: u64,
     pub(super) major_faults: u64,
     pub(super) threads: u64,
-    /// Nothing: it has ended and nobody has collected it yet.
-    pub(super) rss_kib: Option<u64>,
-    pub(super) hwm_kib: Option<u64>,
+    pub(super) rss_pages: u64,
+}
+
+/// What `status` says beyond it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) hwm_bytes: u64,
     /// In the kernel's own words, such as `0-3,7`.
     pub(super) cores: String,
 }
@@ -53,12 +57,13 @@ impl Files {
     }
 
     /// Nothing: the process has ended.
-    pub(super) fn read(&self) -> Option<Said> {
-        let mut bytes = [0; BYTES];
-        let mut said = Said::default();
-        stat(&self.stat.read(&mut bytes).ok()?, &mut said)?;
-        status(&self.status.read(&mut bytes).ok()?, &mut said)?;
-        Some(said)
+    pub(super) fn stat(&self) -> Option<Said> {
+        stat(&self.stat.read(&mut [0; BYTES]).ok()?)
+    }
+
+    /// Nothing: the process has ended.
+    pub(super) fn status(&self) -> Option<Status> {
+        Some(status(&self.status.read(&mut [0; BYTES]).ok()?))
     }
 }
 
@@ -72,35 +77,34 @@ impl Source {
     }
 }
 
-/// `proc_pid_stat(5)`. The name stands in brackets and may hold any sign; the third field follows the last bracket.
-fn stat(text: &str, to: &mut Said) -> Option<()> {
-    let mut fields = text.get(text.rfind(')')? + 2..)?.split(' ');
+/// `proc_pid_stat(5)`. The name stands in brackets and may hold any sign; the third field follows the last bracket, and
+/// is `Z` or `X` for one that has ended and that nobody has collected yet.
+fn stat(text: &str) -> Option<Said> {
+    let (head, rest) = text.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
     let mut number = |skip: usize| fields.nth(skip)?.parse::<u64>().ok();
-    to.parent = number(1)? as u32;
-    to.major_faults = number(7)?;
-    to.cpu_ticks = number(1)? + number(0)?;
-    to.start = number(6)?;
-    Some(())
+    Some(Said {
+        name: head.split_once('(')?.1.to_owned(),
+        parent: number(0)? as u32,
+        major_faults: number(7)?,
+        cpu_ticks: number(1)? + number(0)?,
+        threads: number(4)?,
+        start: number(1)?,
+        rss_pages: number(1)?,
+    })
 }
 
 /// `proc_pid_status(5)`.
-fn status(text: &str, to: &mut Said) -> Option<()> {
-    for line in text.lines() {
-        let Some((name, value)) = line.split_once(":\t") else { continue };
-        let number = || value.split_whitespace().next()?.parse::<u64>().ok();
-        match name {
-            "Name" => value.clone_into(&mut to.name),
-            "VmHWM" => to.hwm_kib = number(),
-            "VmRSS" => to.rss_kib = number(),
-            "Threads" => to.threads = number()?,
-            "Cpus_allowed_list" => {
-                value.clone_into(&mut to.cores);
-                return Some(());
-            }
-            _ => {}
-        }
+fn status(text: &str) -> Status {
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+    let kib = |value: &str| value.split_whitespace().next()?.parse::<u64>().ok();
+    Status {
+        hwm_bytes: value("VmHWM").and_then(kib).unwrap_or(0) * 1024,
+        cores: value("Cpus_allowed_list").unwrap_or_default().to_owned(),
     }
-    None
 }
 
 #[cfg(test)]
@@ -111,21 +115,19 @@ mod tests {
     fn the_fields_are_counted_from_the_last_bracket_of_the_name() {
         let text =
             "7 (a) b (c) S 5 7 7 0 -1 4194560 100 0 12 0 30 4 0 0 20 0 11 0 98765 1000 25 18446744073709551615\n";
-        let mut said = Said::default();
-        stat(text, &mut said).unwrap();
-        assert_eq!((said.parent, said.major_faults, said.cpu_ticks, said.start), (5, 12, 34, 98_765));
-        assert_eq!(stat("7 (a) S 5\n", &mut said), None);
+        let said = stat(text).unwrap();
+        assert_eq!(said.name, "a) b (c");
+        assert_eq!((said.parent, said.major_faults, said.cpu_ticks, said.threads), (5, 12, 34, 11));
+        assert_eq!((said.start, said.rss_pages), (98_765, 25));
+        assert_eq!(stat("7 (a) S 5\n"), None, "cut off");
+        assert_eq!(stat(&text.replace(" S ", " Z ")), None, "a zombie has no memory left to tell of");
     }
 
     #[test]
-    fn a_process_that_has_ended_has_no_memory_left_to_tell_of() {
-        let mut said = Said::default();
-        let zombie = "Name:\tnode\nState:\tZ (zombie)\nThreads:\t1\nCpus_allowed_list:\t0-1,3\n";
-        status(zombie, &mut said).unwrap();
-        assert_eq!((said.name.as_str(), said.rss_kib, said.threads, said.cores.as_str()), ("node", None, 1, "0-1,3"));
-        status(&zombie.replace("Threads", "VmHWM:\t  90 kB\nVmRSS:\t  80 kB\nThreads"), &mut said).unwrap();
-        assert_eq!((said.hwm_kib, said.rss_kib), (Some(90), Some(80)));
-        assert_eq!(status("Name:\tnode\n", &mut said), None, "cut off");
+    fn the_peak_and_the_cores_are_found_among_the_lines() {
+        let text = "Name:\tnode\nVmHWM:\t   90 kB\nVmRSS:\t   80 kB\nCpus_allowed:\t1\nCpus_allowed_list:\t0-1,3\n";
+        assert_eq!(status(text), Status { hwm_bytes: 90 * 1024, cores: "0-1,3".to_owned() });
+        assert_eq!(status("Name:\tnode\n"), Status::default());
     }
 
     #[test]
@@ -133,11 +135,12 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let process = Identity::of(child.id()).unwrap();
         let [open, anew] = [true, false].map(|stay_open| Files::of(process, stay_open));
-        let said = open.read().unwrap();
+        let said = open.stat().unwrap();
         assert_eq!((said.start, said.parent, said.threads), (process.start, std::process::id(), 1));
-        assert_eq!(anew.read().unwrap().start, process.start);
+        assert!(said.rss_pages > 0 && open.status().unwrap().hwm_bytes > 0, "{said:?}");
+        assert_eq!(anew.stat().unwrap().start, process.start);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!((open.read(), anew.read()), (None, None));
+        assert_eq!((open.stat(), anew.stat(), open.status()), (None, None, None));
     }
 }

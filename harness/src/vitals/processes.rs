@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use floodrig_reports::recording::PidVital;
 use procfs::process::{LimitValue, Process};
 
-use super::files::Files;
+use super::files::{Files, Status};
 use super::threads::Threads;
 use crate::keeper::{Identity, Tree};
 use crate::system::cores;
@@ -86,7 +86,8 @@ impl Processes {
             if let Ok(process) = Process::new(identity.pid as i32) {
                 let files = Files::of(identity, self.known.len() < STAY_OPEN);
                 let handles_limit = handles_limit(&process);
-                self.known.insert(identity, Known { process, files, handles_limit, threads: Threads::default() });
+                let (status, threads) = (Status::default(), Threads::default());
+                self.known.insert(identity, Known { process, files, handles_limit, status, threads });
             }
         }
     }
@@ -94,14 +95,14 @@ impl Processes {
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
         // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
-        if self.births.any() || self.ticks.is_multiple_of(THREADS_EVERY) {
+        let all = self.ticks.is_multiple_of(ALL_EVERY);
+        if self.births.any() || all {
             self.meet();
         }
         let mut tick = Tick::default();
         let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
-        let threads_too = self.ticks.is_multiple_of(THREADS_EVERY);
         self.ticks += 1;
-        self.known.retain(|identity, known| match known.sample(*identity, whose, threads_too) {
+        self.known.retain(|identity, known| match known.sample(*identity, whose, all) {
             None => false,
             Some(sample) => {
                 if noted.len() < NOTED && !noted.contains(&(*identity, sample.is_orphan)) {
@@ -121,8 +122,9 @@ impl Processes {
 
 /// Processes whose files stay open; two handles each are few among those that the rig needs for its connections.
 const STAY_OPEN: usize = 100;
-/// Threads are read, and the tree is walked whatever the births say, in one tick of so many.
-const THREADS_EVERY: u32 = 10;
+/// In one tick of so many all is read, and the tree is walked whatever the births say: what changes slowly, or takes the
+/// kernel long to tell, such as the peak of memory (a higher one is seen at once in what is resident) and the threads.
+const ALL_EVERY: u32 = 10;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;
 
@@ -139,6 +141,7 @@ struct Known {
     process: Process,
     files: Files,
     handles_limit: Option<u64>,
+    status: Status,
     threads: Threads,
 }
 
@@ -164,20 +167,21 @@ impl Sample {
 
 impl Known {
     /// Nothing: the process has ended.
-    fn sample(&mut self, identity: Identity, whose: Whose, threads_too: bool) -> Option<Sample> {
+    fn sample(&mut self, identity: Identity, whose: Whose, all: bool) -> Option<Sample> {
         let process = &self.process;
-        if threads_too || self.threads.is_new() {
+        if all || self.threads.is_new() {
             self.threads.look(process);
+            self.status = self.files.status()?;
         }
         let threads = self.threads.sum();
-        let said = self.files.read().filter(|said| said.start == identity.start)?;
-        let rss = said.rss_kib?;
+        let said = self.files.stat().filter(|said| said.start == identity.start)?;
+        let rss_bytes = said.rss_pages * procfs::page_size();
         let handles = process.fd_count();
         let vital = PidVital {
             pid: identity.pid,
             name: said.name,
-            rss_bytes: rss * 1024,
-            hwm_bytes: said.hwm_kib.unwrap_or(rss) * 1024,
+            rss_bytes,
+            hwm_bytes: self.status.hwm_bytes.max(rss_bytes),
             cpu_us: said.cpu_ticks * 1_000_000 / procfs::ticks_per_second(),
             threads: said.threads,
             handles: handles.as_ref().ok().map(|count| *count as u64),
@@ -190,7 +194,7 @@ impl Known {
         };
         // One whose parent has ended comes to the keeper, whose own child the command is.
         let is_orphan = whose.keeps_orphans(said.parent) && whose.command != Some(identity.pid);
-        Some(Sample { vital, cores: cores_of(&said.cores), handles_hidden: handles.is_err(), is_orphan })
+        Some(Sample { vital, cores: cores_of(&self.status.cores), handles_hidden: handles.is_err(), is_orphan })
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the kernel keeps for each thread alone, added up over all that a process has had: how long they waited for a
 //! processor, and how often they gave it up or lost it.
 //!
-//! Some 15 us a thread, so it is read once a second and not at every tick; the last second of a thread is lost with it.
+//! Some 6 us for a thread that sleeps and 15 us for one that has run, so it is read once a second and not at every tick;
+//! the last second of a thread is lost with it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,15 @@ use procfs::process::Process;
 /// One process's threads, by id.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    last: BTreeMap<i32, Account>,
+    last: BTreeMap<i32, Last>,
+}
+
+/// What was last seen of a thread.
+#[derive(Debug)]
+struct Last {
+    account: Account,
+    /// Its `schedstat` of then: while this stays the same it has not run, and nothing else has changed either.
+    times: String,
 }
 
 /// Since the start; nothing: this kernel does not tell.
@@ -39,9 +48,14 @@ impl Threads {
     /// Reads every thread that lives; those that have ended keep what was last seen of them.
     pub(super) fn look(&mut self, process: &Process) {
         for task in process.tasks().into_iter().flatten().flatten() {
-            let read = |file: &str| fs::read_to_string(format!("/proc/{}/task/{}/{file}", task.pid, task.tid));
-            let (status, times) = (read("status").unwrap_or_default(), read("schedstat").unwrap_or_default());
-            self.last.insert(task.tid, Account::of(&status, &times));
+            let read = |file: &str| {
+                fs::read_to_string(format!("/proc/{}/task/{}/{file}", task.pid, task.tid)).unwrap_or_default()
+            };
+            let times = read("schedstat");
+            if times.is_empty() || self.last.get(&task.tid).is_none_or(|last| last.times != times) {
+                let account = Account::of(&read("status"), &times);
+                self.last.insert(task.tid, Last { account, times });
+            }
         }
     }
 
@@ -52,7 +66,9 @@ impl Threads {
 
     /// All together, as they were last seen.
     pub(super) fn sum(&self) -> Account {
-        let sum = |of: fn(&Account) -> Option<u64>| self.last.values().filter_map(of).reduce(|sum, one| sum + one);
+        let sum = |of: fn(&Account) -> Option<u64>| {
+            self.last.values().filter_map(|last| of(&last.account)).reduce(|sum, one| sum + one)
+        };
         Account {
             waited_us: sum(|account| account.waited_us),
             switches_voluntary: sum(|account| account.switches_voluntary),
@@ -90,7 +106,7 @@ mod tests {
         let id = hear.recv().unwrap();
         let mut threads = Threads::default();
         threads.look(&me);
-        let gave_up = |threads: &Threads| threads.last[&id].switches_voluntary;
+        let gave_up = |threads: &Threads| threads.last[&id].account.switches_voluntary;
         assert!(gave_up(&threads) >= Some(50), "{:?}", threads.last[&id]);
         assert!(threads.sum().switches_voluntary > gave_up(&threads));
         drop(go);
