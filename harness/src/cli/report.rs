@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use floodrig_reports::recording::{self, ReadError};
+use floodrig_reports::recording::{self, FILE_NAME, ReadError};
 use floodrig_reports::{BudgetLine, Finding, Report, Summary, Timeline, Verdict};
 use floodrig_reports::{budget_lines, findings, html, json, judge, markdown, png, summarise, text};
 
@@ -14,9 +14,11 @@ use super::{Exit, say};
 /// Render a recording again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The folder a run left
+    /// The folder that a run left, or the `run.jsonl` in it
     run: PathBuf,
 }
+
+const NAME_A_RUN: &str = "name the folder that a run left, such as runs/<scenario>-<time>";
 
 /// A recording that was read, judged and rendered.
 #[derive(Debug)]
@@ -54,17 +56,31 @@ pub(super) enum CannotRender {
 
 /// Renders the recording that `args` name.
 pub(super) fn run(args: &Args) -> Exit {
-    match render(&args.run) {
+    let folder = match folder(&args.run) {
+        Ok(folder) => folder,
+        Err(refused) => return refused.tell(),
+    };
+    match render(folder) {
         Ok(rendered) => {
             show(&rendered);
             rendered.verdict.kind().into()
         }
-        Err(cause @ CannotRender::Read { .. }) => {
-            let help = "name the folder that a run left, such as runs/<scenario>-<time>";
-            Refused::usage(cause, help).tell()
-        }
+        Err(cause @ CannotRender::Read { .. }) => Refused::usage(cause, NAME_A_RUN).tell(),
         Err(cause @ CannotRender::Write { .. }) => Refused::failed(cause).tell(),
     }
+}
+
+/// The folder that is meant, also where the recording in it is named. Beside any other file nothing is written.
+fn folder(run: &Path) -> Result<&Path, Refused> {
+    if !run.is_file() {
+        return Ok(run);
+    }
+    if run.file_name().is_none_or(|name| name != FILE_NAME) {
+        let says = format_args!("{} is neither a run's folder nor the {FILE_NAME} in it", run.display());
+        return Err(Refused::usage(says, NAME_A_RUN));
+    }
+    let folder = run.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Ok(folder.unwrap_or(Path::new(".")))
 }
 
 /// Prints the verdict and where the report is.
@@ -110,5 +126,22 @@ impl Rendered {
     fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), CannotRender> {
         let path = self.dir.join(name);
         fs::write(&path, bytes).map_err(|cause| CannotRender::Write { path, cause })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_its_folder_or_the_recording_in_it_and_no_other_file() {
+        let run = tempfile::tempdir().unwrap();
+        let recording = run.path().join(FILE_NAME);
+        fs::write(&recording, "").unwrap();
+        fs::write(run.path().join("report.md"), "").unwrap();
+        assert_eq!([run.path(), &recording].map(|named| folder(named).unwrap()), [run.path(); 2]);
+        let refused = folder(&run.path().join("report.md")).unwrap_err();
+        assert_eq!(refused.exit(), Exit::Usage);
+        assert!(refused.into_text().contains("report.md is neither a run's folder"));
     }
 }
