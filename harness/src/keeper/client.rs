@@ -70,6 +70,7 @@ fn explain(Fault { stage, errno }: Fault) -> String {
         (Stage::Exec, io::ErrorKind::NotFound) => "; is it installed, on PATH, or built?",
         (Stage::Exec, io::ErrorKind::PermissionDenied) => "; is it executable?",
         (Stage::Dir, io::ErrorKind::NotFound) => "; does it exist?",
+        (Stage::OpenFiles, _) => "; `sysctl fs.nr_open` and `ulimit -Hn` say how many may be asked for",
         (Stage::Cores, _) => "; do the cores exist, and may this process use them?",
         _ => "",
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::drive::DriveError;
 use crate::init_data::CannotSign;
-use crate::keeper::KeepError;
+use crate::keeper::{KeepError, Stage};
 use crate::record::RecordError;
 use crate::system::cores::CoreError;
 use crate::system::port::PortError;
@@ -47,8 +47,8 @@ impl RunError {
     /// A build that could not be started.
     pub fn of_build(cause: KeepError) -> Self {
         match Self::from(cause) {
-            Self::Impossible { says, .. } => Self::Impossible { key: "build", says },
-            other @ (Self::Service(_) | Self::Failed(_)) => other,
+            Self::Impossible { key: "command", says } => Self::Impossible { key: "build", says },
+            other @ (Self::Impossible { .. } | Self::Service(_) | Self::Failed(_)) => other,
         }
     }
 
@@ -95,9 +95,23 @@ impl From<RecordError> for RunError {
 impl From<KeepError> for RunError {
     fn from(cause: KeepError) -> Self {
         match cause {
-            KeepError::Command { .. } => Self::Impossible { key: "command", says: cause.to_string() },
+            KeepError::Command { fault, .. } => match key_at_fault(fault.stage) {
+                Some(key) => Self::Impossible { key, says: cause.to_string() },
+                None => Self::Failed(cause.to_string()),
+            },
             KeepError::Keeper { .. } => Self::Failed(cause.to_string()),
         }
+    }
+}
+
+/// The key that asks for what a step of a start did not come to; nothing: the step is the rig's own.
+fn key_at_fault(stage: Stage) -> Option<&'static str> {
+    match stage {
+        Stage::Dir => Some("dir"),
+        Stage::Cores => Some("cores"),
+        Stage::OpenFiles => Some("open_files"),
+        Stage::Exec => Some("command"),
+        Stage::Keep | Stage::Scratch | Stage::Launch | Stage::Tie | Stage::Cgroup => None,
     }
 }
 

@@ -78,6 +78,14 @@ fn a_core_that_does_not_exist_is_shown_where_it_stands() {
 }
 
 #[test]
+fn more_open_files_than_the_kernel_allows_are_shown_where_they_stand() {
+    let most = std::fs::read_to_string("/proc/sys/fs/nr_open").expect("the kernel's limit");
+    let more: u64 = most.trim().parse::<u64>().expect("a number") + 1;
+    let rig = Rig::small(&[("dir = \".\"", &format!("dir = \".\"\nopen_files = {more}"))]);
+    refused(&rig, 2, &["s.toml:7", "could not set the limit on open files", "ulimit -Hn"]);
+}
+
+#[test]
 fn a_port_already_taken_names_its_holder() {
     let held = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = held.local_addr().expect("an address").port();
