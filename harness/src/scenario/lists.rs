@@ -86,11 +86,15 @@ pub(super) fn checked(
             WordsTable::Here(words) => Ok(words),
             WordsTable::File(file) => beside::read(scenario, &file, &at.key("file")).map(|text| lines(&text)),
         };
-        match words {
-            Ok(words) if words.is_empty() => complaints.push(at.complain("no word in it", "add one")),
-            Ok(words) => drop(lists.insert(name, words.into())),
-            Err(complaint) => complaints.push(complaint),
+        let words = words.unwrap_or_else(|complaint| {
+            complaints.push(complaint);
+            // What draws from the list is not wrong for that.
+            vec![name.clone()]
+        });
+        if words.is_empty() {
+            complaints.push(at.complain("no word in it", "add one"));
         }
+        lists.insert(name, words.into());
     }
     lists
 }

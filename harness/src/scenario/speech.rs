@@ -1,12 +1,11 @@
 //! How the system is spoken to: `system.tls` and `system.http2`, checked.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::beside;
 use super::complaint::Complaint;
 use super::spot::Spot;
 use crate::exchange::{Speech, TlsError};
@@ -30,30 +29,22 @@ fn loopback() -> String {
     "127.0.0.1".to_owned()
 }
 
-/// Reads the certificates from a file that is looked for from this folder.
+/// Reads the certificates from a file beside the scenario at this path.
 pub(super) fn checked(
     tls: Option<&TlsTable>,
     http2: bool,
-    folder: &Path,
+    scenario: &Path,
     spot: &Spot<'_>,
     complaints: &mut Vec<Complaint>,
 ) -> Speech {
     let Some(TlsTable { ca, name }) = tls else { return said(Speech::new(None, http2), spot, complaints) };
-    let path = folder.join(ca);
-    match read(&path) {
+    match beside::bytes(scenario, ca, LONGEST_FILE, &spot.key("ca")) {
         Ok(pem) => said(Speech::new(Some((&pem, name)), http2), spot, complaints),
-        Err(cause) => {
-            let help = "it is looked for from the scenario's own folder, before the system is built";
-            complaints.push(spot.key("ca").complain(format!("cannot read `{}`: {cause}", path.display()), help));
+        Err(complaint) => {
+            complaints.push(complaint);
             Speech::default()
         }
     }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut pem = Vec::new();
-    File::open(path)?.take(LONGEST_FILE).read_to_end(&mut pem)?;
-    Ok(pem)
 }
 
 fn said(speech: Result<Speech, TlsError>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Speech {

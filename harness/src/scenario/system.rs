@@ -172,9 +172,8 @@ pub(super) fn checked(
     limits(&file, spot, complaints);
     positive(file.ready_within, &spot.key("ready_within"), complaints);
     bounded(file.stop_within, &spot.key("stop_within"), complaints);
-    let folder = folder_of(scenario);
     System {
-        speech: speech::checked(file.tls.as_ref(), file.http2, &folder, &spot.key("tls"), complaints),
+        speech: speech::checked(file.tls.as_ref(), file.http2, scenario, &spot.key("tls"), complaints),
         dir: dir(file.dir.as_deref(), scenario, &spot.key("dir"), complaints),
         build: file.build,
         command: file.command.unwrap_or_default(),

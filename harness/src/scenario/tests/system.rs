@@ -88,7 +88,8 @@ fn a_certificate_that_cannot_be_trusted_is_complained_of_before_anything_runs() 
     std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
     std::fs::write(folder.path().join("empty.pem"), "").unwrap();
     for (written, says) in [
-        ("ca = 'missing.pem'", "cannot read"),
+        ("ca = 'missing.pem'", "there is no file `missing.pem`"),
+        ("ca = '.'", "`.` is a folder"),
         ("ca = 'empty.pem'", "no certificate in PEM"),
         ("ca = 'ca.pem', name = 'no name'", "neither a host name nor an address"),
     ] {

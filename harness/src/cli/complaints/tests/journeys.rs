@@ -61,6 +61,14 @@ const IN_JOURNEYS: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn a_list_that_cannot_be_read_is_complained_of_where_it_is_named_and_not_where_it_is_drawn_from() {
+    for list in [r#"{ file = "nowhere.txt" }"#, "[]"] {
+        let text = with("[crowd]", &format!("[words]\ncity = {list}\n[crowd]")).replace("{word}", "{word.city}");
+        assert_eq!(complaints(&text).len(), 1, "{list}");
+    }
+}
+
+#[test]
 fn every_mistake_in_a_journey_is_drawn_where_it_is_with_what_to_do() {
     insta::assert_snapshot!(all_drawn(IN_JOURNEYS));
 }
