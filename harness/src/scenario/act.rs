@@ -153,6 +153,7 @@ pub(super) struct StepTable {
     pub(super) text: Option<String>,
     /// How many times it is done.
     #[serde(default = "once")]
+    #[schemars(range(min = 1))]
     pub(super) repeat: u16,
     /// How long the player thinks before each time: `"3s..9s"`, `"5s"`, or a distribution such as
     /// `{ lognormal = { median = "4s", p90 = "12s" } }`.

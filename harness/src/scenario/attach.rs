@@ -5,6 +5,9 @@ use super::spot::Spot;
 use super::system::SystemTable;
 use crate::url::Url;
 
+/// `PID_MAX_LIMIT` of `linux/threads.h`.
+pub(super) const HIGHEST_PID: u64 = 1 << 22;
+
 /// A system that runs already and that the rig neither starts nor stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attach {
@@ -33,8 +36,9 @@ pub(super) fn checked(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<
         }));
     }
     host_alone(url, file.tls.is_some(), &spot.key("url"), complaints);
-    if file.pid == Some(0) {
-        complaints.push(spot.key("pid").complain("there is no process 0", "`pgrep -f` finds the system's"));
+    if let Some(pid) = file.pid.filter(|pid| !(1..=HIGHEST_PID).contains(&u64::from(*pid))) {
+        complaints
+            .push(spot.key("pid").complain(format!("there is no process {pid}"), "`pgrep -f` finds the system's"));
     }
     Some(Attach { url: url.clone(), pid: file.pid })
 }

@@ -23,6 +23,11 @@ use super::{
 /// it 255 (`NAME_MAX`).
 const LONGEST_NAME: usize = 100;
 
+const LETTERS: &str = "letters, digits, `-` and `_`";
+
+/// What becomes of the name of a scenario and of a variant.
+pub(super) const A_FOLDER: &str = "it becomes part of the name of a folder";
+
 /// What a soak takes; and every planned instant stays far inside the 64-bit nanoseconds of a plan.
 pub(super) const LONGEST_RUN: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -35,7 +40,7 @@ pub(super) fn scenario(
 ) -> Result<Scenario, Vec<Complaint>> {
     let mut complaints = Vec::new();
     let top = |name: &str| Spot::top(table, name);
-    complaints.extend(bad_name_at(&file.name, &top("name")));
+    complaints.extend(bad_name(&file.name, A_FOLDER, top("name").span()));
     let needs = needs::checked(&file.needs, &top("needs"), &mut complaints);
     let waits_by_default = file.system.ready.is_none();
     let placeholders = service::placeholders(&file.service);
@@ -82,23 +87,19 @@ pub(super) fn scenario(
     settle(scenario, complaints)
 }
 
-/// What is wrong with a name that becomes part of a folder's.
-pub(super) fn bad_name(name: &str, span: Range<usize>) -> Option<Complaint> {
+/// What is wrong with a name of letters, digits, `-` and `_`: `because` something becomes of it.
+pub(super) fn bad_name(name: &str, because: &str, span: Range<usize>) -> Option<Complaint> {
     let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
     if name.is_empty() {
-        return Some(Complaint::new(span, "there is no name", "use letters, digits, `-` and `_`"));
+        return Some(Complaint::new(span, "there is no name", format!("use {LETTERS}")));
     }
     if !name.chars().all(fits) {
-        let help = "use letters, digits, `-` and `_`: it becomes the name of a folder";
+        let help = format!("use {LETTERS}: {because}");
         return Some(Complaint::new(span, format!("`{name}` cannot be a name"), help));
     }
     let long = name.len() > LONGEST_NAME;
     let says = format!("a name of {} bytes is too long", name.len());
     long.then(|| Complaint::new(span, says, format!("use at most {LONGEST_NAME}")))
-}
-
-fn bad_name_at(name: &str, spot: &Spot<'_>) -> Option<Complaint> {
-    bad_name(name, spot.span())
 }
 
 /// Complains of a duration that is zero, or longer than the longest run.
@@ -126,7 +127,7 @@ fn shared(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut
 }
 
 /// A plan is held in memory, at least 72 bytes for a visit of one act: this many take as much as a small server has, 4 GB.
-const MOST_VISITS: u32 = 50_000_000;
+pub(super) const MOST_VISITS: u32 = 50_000_000;
 
 fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let players = u64::from(crowd.groups) * u64::from(crowd.players_per_group);

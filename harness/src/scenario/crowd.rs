@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arrive::{self, Arrive, ArriveTable};
-use super::check::{bounded, positive};
+use super::check::{MOST_VISITS, bounded, positive};
 use super::complaint::Complaint;
 use super::connections::Connections;
 use super::file::{DURATION, ten_seconds, thirty_seconds};
@@ -50,8 +50,10 @@ pub struct Crowd {
 #[schemars(rename = "Crowd")]
 pub(super) struct CrowdTable {
     /// How many groups.
+    #[schemars(range(min = 1, max = MOST_VISITS))]
     pub(super) groups: u32,
     /// How many players in each.
+    #[schemars(range(min = 1, max = MOST_VISITS))]
     pub(super) players_per_group: u32,
     /// How players arrive for the journeys that have no `arrive` of their own: each arrival is for one of them, drawn
     /// by their `weight`.

@@ -1,12 +1,16 @@
-//! Where in a scenario a table, a list or one of a few words belongs, and how it is written there: what to tell whoever
-//! wrote something else.
+//! Where in a scenario a table, a list, a number or one of a few words belongs, and how it is written there: what to tell
+//! whoever wrote something else.
 //!
-//! Places whose own reader says what may stand there, such as a status or a list of them, are none of these.
+//! Places whose own reader says what may stand there, such as a duration, are none of these.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use super::attach::HIGHEST_PID;
+use super::check::MOST_VISITS;
+use super::system::{LEAST_FILES, MOST_FILES};
 
 /// How something is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +25,19 @@ enum Form {
     List(&'static str),
     /// As one of these.
     Word(&'static str),
+    /// As a whole number, from the first to the second.
+    Whole(u64, u64),
+    /// As a number such as this.
+    Number(&'static str),
 }
+
+const WHOLE_U16: u64 = u16::MAX as u64;
+const WHOLE_U32: u64 = u32::MAX as u64;
+/// TOML's integers have 63 bits and a sign (<https://toml.io/en/v1.0.0#integer>).
+const WHOLE_U64: u64 = i64::MAX as u64;
+const STATUSES: Form = Form::Number("a status from 200 to 599, or a list of them");
+const RATE: Form = Form::Number("how many arrive in a second, such as 50");
+const SHARE: Form = Form::Number("a part of the visits, from 0 to 1, such as 0.02 for two in a hundred");
 
 /// What belongs at these keys, elements of a list being at the keys of the list.
 fn form(keys: &[&str]) -> Option<Form> {
@@ -36,11 +52,17 @@ fn form(keys: &[&str]) -> Option<Form> {
 
 fn section(first: &str, rest: &[&str]) -> Option<Form> {
     Some(match (first, rest) {
+        ("seed", []) => Form::Whole(0, WHOLE_U64),
         ("needs", []) => Form::List(r#""node >= 20""#),
         ("system", []) => Form::Section("system"),
         ("system", ["build"]) => Form::List(r#""npm", "run", "build""#),
         ("system", ["command"]) | ("service", ["start" | "stop"]) => Form::List(r#""npm", "start""#),
         ("system" | "service", ["env"]) => Form::Table(r#"{ LOG_LEVEL = "info" }"#),
+        ("system", ["cores"]) => Form::Number("how many, from 1 to 4096, or which ones, such as [0, 2]"),
+        ("system", ["cpu"]) => Form::Number("cores, from 0.01 to 4096, such as 1.5"),
+        ("system", ["open_files"]) => Form::Whole(LEAST_FILES, MOST_FILES),
+        ("system", ["pid"]) => Form::Whole(1, HIGHEST_PID),
+        ("system" | "service", ["port"]) => Form::Whole(1, WHOLE_U16),
         ("system", ["heartbeat"]) => Form::Word(r#""on", "stacks" or "off""#),
         ("system", ["tls"]) => Form::Table(r#"{ ca = "certificate.pem" }"#),
         ("service", []) => Form::Sections("service"),
@@ -48,11 +70,15 @@ fn section(first: &str, rest: &[&str]) -> Option<Form> {
         ("service", ["ready", "command"]) => Form::List(r#""pg_isready""#),
         ("telegram", rest) => return telegram(rest),
         ("crowd", []) => Form::Section("crowd"),
+        ("crowd", ["groups" | "players_per_group"]) => Form::Whole(1, MOST_VISITS as u64),
         ("crowd", ["connections"]) => Form::Word(r#""player", "shared" or "fresh""#),
         ("words", []) => Form::Section("words"),
+        ("journey", ["weight"]) => Form::Whole(1, WHOLE_U32),
         ("journey", []) => Form::Sections("journey"),
         ("journey", ["init_data"]) => Form::Word(r#""authorization", or { header = "x-init-data" }"#),
         ("journey", ["init_data_faults"]) => Form::Table("{ stale = 0.1 }"),
+        ("journey", ["init_data_faults", "stale" | "tampered" | "reused"]) => SHARE,
+        ("journey", ["init_data_faults", "refused_with"]) => STATUSES,
         ("journey", ["init_data_faults", "refused"]) => Form::List(r#""stale""#),
         ("event", []) => Form::Sections("event"),
         ("event", ["do"]) => Form::Word(r#""terminate""#),
@@ -72,6 +98,16 @@ fn telegram(rest: &[&str]) -> Option<Form> {
         ["album"] => Form::Word(r#""items" or "one""#),
         ["throttle_scope"] => Form::Word(r#""chat" or "bot""#),
         ["unknown_chats"] => Form::Word(r#""make" or "refuse""#),
+        [
+            "sends_per_second"
+            | "chat_sends_per_second"
+            | "chat_burst"
+            | "group_sends_per_minute"
+            | "channel_sends_per_minute"
+            | "paid_sends_per_second"
+            | "uploads_at_once",
+        ]
+        | ["rules", "limit" | "burst"] => Form::Whole(0, WHOLE_U32),
         ["counts"] | ["rules", "families"] => Form::List(r#""sends", "edits""#),
         ["rules"] => Form::Sections("telegram.rules"),
         ["rules", "scope"] => Form::Word(r#""bot", "chat", "group", "channel" or "uploads""#),
@@ -84,6 +120,7 @@ fn arrive(rest: &[&str]) -> Option<Form> {
         [] => Form::Table(r#"{ burst = { over = "60s" } }"#),
         ["burst"] => Form::Table(r#"{ over = "60s" }"#),
         ["constant" | "poisson"] => Form::Table(r#"{ rate = 50, over = "60s" }"#),
+        ["constant" | "poisson", "rate"] | ["ramp", "from" | "to"] => RATE,
         ["ramp"] => Form::Table(r#"{ from = 1, to = 200, over = "60s" }"#),
         ["steps"] => Form::Table(r#"{ rates = [10, 20], each = "30s" }"#),
         ["steps", "rates"] => Form::List("10, 20"),
@@ -95,6 +132,8 @@ fn arrive(rest: &[&str]) -> Option<Form> {
 fn step(rest: &[&str]) -> Option<Form> {
     Some(match rest {
         [] => Form::List(r#"{ act = "open", get = "/" }"#),
+        ["repeat"] => Form::Whole(1, WHOLE_U16),
+        ["expect_status"] | ["when", "status"] => STATUSES,
         ["in"] => Form::Word(r#""private" or "group""#),
         ["assets"] => Form::List(r#""/app.js""#),
         ["answer"] => Form::Table(r#"{ contains = "ok" }"#),
@@ -112,6 +151,9 @@ fn step(rest: &[&str]) -> Option<Form> {
 fn budgets(rest: &[&str]) -> Option<Form> {
     Some(match rest {
         [] => Form::Section("budgets"),
+        ["unserved" | "failed" | "late_connect" | "error_lines" | "throttled" | "lost" | "late"]
+        | ["recovery", "handles"]
+        | ["shutdown", "unacted"] => Form::Whole(0, WHOLE_U64),
         ["recovery"] => Form::Table(r#"{ memory = "50MiB" }"#),
         ["shutdown"] => Form::Table(r#"{ within = "10s" }"#),
         ["latency"] => Form::Table(r#"{ open = { p99 = "500ms" } }"#),
@@ -127,7 +169,7 @@ impl Form {
             Self::Section(_) | Self::Table(_) => !is_element,
             Self::Sections(_) => is_element,
             Self::List(example) => is_element && example.starts_with('{'),
-            Self::Word(_) => false,
+            Self::Word(_) | Self::Whole(..) | Self::Number(_) => false,
         }
     }
 
@@ -137,14 +179,16 @@ impl Form {
             Self::Sections(name) => format!("write `[[{name}]]`, then what belongs to it"),
             Self::Table(example) => format!("write a table, such as {example}"),
             Self::List(example) if self.takes_a_table(is_element) => format!("write a table, such as {example}"),
-            Self::List(example) if is_element => format!("write words such as {example}"),
+            Self::List(example) if is_element && example.starts_with('"') => format!("write words such as {example}"),
+            Self::List(example) if is_element => format!("write numbers such as {example}"),
             Self::List(example) => format!("write a list, such as [{example}]"),
-            Self::Word(words) => format!("write {words}"),
+            Self::Word(words) | Self::Number(words) => format!("write {words}"),
+            Self::Whole(from, to) => format!("write a whole number from {from} to {to}"),
         }
     }
 }
 
-/// What to do about the value at these bytes, if a table, a list or a word belongs there.
+/// What to do about the value at these bytes, if it is known what belongs there.
 pub(super) fn help(table: &DeTable<'_>, at: &Range<usize>) -> Option<String> {
     let mut help = None;
     walk(table, &mut Vec::new(), &mut |keys, is_element, value| {
@@ -155,11 +199,13 @@ pub(super) fn help(table: &DeTable<'_>, at: &Range<usize>) -> Option<String> {
     help
 }
 
-/// Where lists stand in place of tables: serde would take their elements for the values of the table's keys.
-pub(super) fn lists_for_tables(table: &DeTable<'_>) -> Vec<Range<usize>> {
+/// Where a list or a date stands in place of a table: serde would take a list's elements for the values of the table's
+/// keys, and the parser's dates for tables with a key of its own.
+pub(super) fn no_tables(table: &DeTable<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     walk(table, &mut Vec::new(), &mut |keys, is_element, value| {
-        if value.get_ref().is_array() && form(keys).is_some_and(|form| form.takes_a_table(is_element)) {
+        let passes_for_one = matches!(value.get_ref(), DeValue::Array(_) | DeValue::Datetime(_));
+        if passes_for_one && form(keys).is_some_and(|form| form.takes_a_table(is_element)) {
             found.push(value.span());
         }
     });
@@ -215,6 +261,9 @@ mod tests {
             match node["type"].as_str() {
                 Some("object") => self.check(keys, &node, true),
                 Some("array") => self.check(keys, &node, false),
+                Some("integer") => self.check_whole(keys, &node),
+                Some("number") => self.check_number(keys),
+                _ if node["anyOf"][0]["type"] == "integer" => self.check_number(keys),
                 _ => self.check_words(keys, &node),
             }
             self.descend(&node, keys);
@@ -232,6 +281,23 @@ mod tests {
             for below in choices.chain(node.get("items")) {
                 self.descend(below, keys);
             }
+        }
+
+        fn check_whole(&mut self, keys: &[&str], node: &Value) {
+            self.asked += 1;
+            let Some(Form::Whole(from, to)) = form(keys) else { panic!("how large may `{}` be?", keys.join(".")) };
+            let most = match node["format"].as_str() {
+                Some("uint16") => WHOLE_U16,
+                Some("uint32") => WHOLE_U32,
+                _ => WHOLE_U64,
+            };
+            let (least, most) = (node["minimum"].as_u64().unwrap_or(0), node["maximum"].as_u64().unwrap_or(most));
+            assert_eq!((from, to), (least, most), "{}", keys.join("."));
+        }
+
+        fn check_number(&mut self, keys: &[&str]) {
+            self.asked += 1;
+            assert!(matches!(form(keys), Some(Form::Number(_))), "which number is `{}`?", keys.join("."));
         }
 
         fn check_words(&mut self, keys: &[&str], node: &Value) {
@@ -260,19 +326,21 @@ mod tests {
     }
 
     #[test]
-    fn every_table_list_and_word_of_the_schema_has_an_example_that_it_allows() {
+    fn every_table_list_number_and_word_of_the_schema_has_an_example_or_a_range_that_it_allows() {
         let schema: Value = serde_json::from_str(&schema()).unwrap();
         let mut scenario = schema.clone();
         scenario["properties"].as_object_mut().unwrap().remove("variants");
         let mut census = Census { schema, asked: 0 };
         census.descend(&scenario, &[]);
-        assert!(census.asked > 60, "only {} were asked for", census.asked);
+        assert!(census.asked > 100, "only {} were asked for", census.asked);
     }
 
     #[test]
-    fn a_name_of_the_users_own_is_no_key() {
-        let text = "[words]\nsystem = [\"a\"]\n[system]\nenv = [\"A\"]";
-        let found = lists_for_tables(DeTable::parse(text).unwrap().get_ref());
-        assert_eq!(found.into_iter().map(|at| &text[at]).collect::<Vec<_>>(), ["[\"A\"]"]);
+    fn a_list_or_a_date_is_no_table_and_a_name_of_the_users_own_no_key() {
+        let text = "[words]\nsystem = [\"a\"]\n[system]\nenv = [\"A\"]\n[budgets]\nlatency = 1979-05-27";
+        let found = no_tables(DeTable::parse(text).unwrap().get_ref());
+        let mut found: Vec<_> = found.into_iter().map(|at| &text[at]).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["1979-05-27", "[\"A\"]"]);
     }
 }

@@ -56,6 +56,7 @@ pub(super) struct JourneyTable {
     pub(super) arrive: Option<ArriveTable>,
     /// Its weight among the journeys that share the crowd's arrivals: of two with 3 and 1, three in four arrivals are
     /// for the first. 1 when it is not said.
+    #[schemars(range(min = 1))]
     pub(super) weight: Option<u32>,
     /// Where the signed initData goes; without it, it is not sent.
     pub(super) init_data: Option<PlaceTable>,
@@ -107,6 +108,7 @@ pub(super) fn checked(
     let mut journeys = Vec::new();
     for (index, file) in files.into_iter().enumerate() {
         let spot = spot.item(index);
+        not_empty(&file.name, "write what its players do", &spot.key("name"), complaints);
         if !names.insert(file.name.clone()) {
             complaints.push(spot.key("name").complain("another journey has this name", "give it one of its own"));
         }
@@ -123,7 +125,7 @@ fn act_name(name: &str, is_new: bool, spot: &Spot<'_>, complaints: &mut Vec<Comp
     if !is_new {
         complaints.push(spot.complain(format!("another act is named `{name}`"), "give it a name of its own"));
     }
-    complaints.extend(bad_name(name, spot.span()));
+    complaints.extend(bad_name(name, "budgets and reports name it so", spot.span()));
 }
 
 fn journey(file: JourneyTable, world: &World<'_>, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Journey {
@@ -212,18 +214,20 @@ fn place_of_init_data(file: PlaceTable, spot: &Spot<'_>, complaints: &mut Vec<Co
             Place::Header(name)
         }
         PlaceTable::Query(name) => {
-            not_empty(&name, &spot.key("query"), complaints);
+            not_empty(&name, READ_BY, &spot.key("query"), complaints);
             Place::Query(name)
         }
         PlaceTable::Field(name) => {
-            not_empty(&name, &spot.key("field"), complaints);
+            not_empty(&name, READ_BY, &spot.key("field"), complaints);
             Place::Field(name)
         }
     }
 }
 
-fn not_empty(name: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+const READ_BY: &str = "write the name that the system reads initData from";
+
+fn not_empty(name: &str, help: &str, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if name.is_empty() {
-        complaints.push(spot.complain("it needs a name", "write the name that the system reads initData from"));
+        complaints.push(spot.complain("it needs a name", help));
     }
 }

@@ -4,6 +4,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::check::{A_FOLDER, bad_name};
 use super::complaint::{Complaint, did_you_mean, settle};
 use super::words;
 
@@ -62,7 +63,7 @@ fn one_variant<'t>(
     complaints: &mut Vec<Complaint>,
 ) -> Option<Variant<'t>> {
     let name = key.get_ref().as_ref().to_owned();
-    if let Some(complaint) = super::check::bad_name(&name, key.span()) {
+    if let Some(complaint) = bad_name(&name, A_FOLDER, key.span()) {
         complaints.push(complaint);
     }
     let span = value.span();

@@ -53,6 +53,7 @@ pub(super) struct ServiceTable {
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
+    #[schemars(range(min = 1))]
     pub(super) port: Option<u16>,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
@@ -114,7 +115,8 @@ pub(super) fn checked(
 }
 
 fn service(file: ServiceTable, placeholders: &[String], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -> Service {
-    complaints.extend(bad_name(&file.name, spot.key("name").span()));
+    let in_values = "`{service.NAME.port}` stands for its port in values";
+    complaints.extend(bad_name(&file.name, in_values, spot.key("name").span()));
     command(&file.start, &spot.key("start"), complaints);
     if let Some(stop) = &file.stop {
         command(stop, &spot.key("stop"), complaints);

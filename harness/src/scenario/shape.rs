@@ -21,8 +21,8 @@ pub(super) fn read<T: DeserializeOwned>(table: &DeTable<'_>, text: &str) -> Resu
     let mut left = table.clone();
     let mut complaints = Vec::new();
     let mut accounted = BTreeSet::new();
-    for at in form::lists_for_tables(table) {
-        complaints.push(words::Fault::a_list().complaint(at.clone(), text, form::help(table, &at)));
+    for at in form::no_tables(table) {
+        complaints.push(words::Fault::no_table().complaint(at.clone(), text, form::help(table, &at)));
         accounted.extend(take_out(&mut left, &at));
     }
     loop {

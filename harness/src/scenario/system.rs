@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::de::DeValue;
 
-use super::attach::{self, Attach};
+use super::attach::{self, Attach, HIGHEST_PID};
 use super::check::{bounded, positive};
 use super::complaint::Complaint;
 use super::file::{DURATION, ten_seconds, thirty_seconds};
@@ -23,11 +23,15 @@ use crate::exchange::Speech;
 
 /// Less than a shell needs to start another program.
 const LEAST_MEMORY: u64 = 4 << 20;
-/// The kernel's least quota is 1 ms in a period of 100 (`cpu.cfs_quota_us`); the most is more than any machine has.
+/// More than any machine has.
+const MOST_CORES: u32 = 4096;
+/// The kernel's least quota is 1 ms in a period of 100 (`cpu.cfs_quota_us`).
 const LEAST_CPU: f64 = 0.01;
-const MOST_CPU: f64 = 4096.0;
+const MOST_CPU: f64 = MOST_CORES as f64;
 /// Three for standard streams, some for libraries while the program is loaded, and one to listen.
-const LEAST_FILES: u64 = 16;
+pub(super) const LEAST_FILES: u64 = 16;
+/// What `fs.nr_open` can be raised to (`sysctl_nr_open_max` of Linux's `fs/file.c`).
+pub(super) const MOST_FILES: u64 = i32::MAX as u64 & !63;
 
 /// What says that a folder is where a program is built and run from.
 const MANIFESTS: [&str; 12] = [
@@ -108,6 +112,7 @@ pub(super) struct SystemTable {
     /// started or stopped.
     pub(super) url: Option<String>,
     /// The process of the system at `url`, when it runs on this machine: then its memory, CPU and death are watched.
+    #[schemars(range(min = 1, max = HIGHEST_PID))]
     pub(super) pid: Option<u32>,
     /// How many cores it gets, or which ones; the rig keeps off them.
     #[serde(default = "one_core")]
@@ -116,14 +121,17 @@ pub(super) struct SystemTable {
     #[schemars(with = "Option<String>")]
     pub(super) memory: Option<bytesize::ByteSize>,
     /// How many cores' worth of CPU time it may use, such as 1.5.
+    #[schemars(range(min = LEAST_CPU, max = MOST_CPU))]
     pub(super) cpu: Option<f64>,
     /// How many open files it may have; by default as many as the rig was started with.
+    #[schemars(range(min = LEAST_FILES, max = MOST_FILES))]
     pub(super) open_files: Option<u64>,
     /// Its environment beyond `PORT`, `BOT_TOKEN` and `TELEGRAM_API_ROOT`; `{system.port}`, `{stub.url}`,
     /// `{bot.token}` and `{service.NAME.port}` stand for what the rig chose.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     /// The port it listens on; by default a free one.
+    #[schemars(range(min = 1))]
     pub(super) port: Option<u16>,
     /// It speaks HTTPS, and its certificate is trusted because of this.
     pub(super) tls: Option<TlsTable>,
@@ -202,8 +210,12 @@ fn limits(file: &SystemTable, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) 
         complaints.push(spot.key("memory").complain("nothing runs in so little memory", "give it at least \"4MiB\""));
     }
     if file.cpu.is_some_and(|cpu| !(LEAST_CPU..=MOST_CPU).contains(&cpu)) {
-        complaints
-            .push(spot.key("cpu").complain("no such share of CPU time", "write cores, from 0.01 on, such as 1.5"));
+        let help = format!("write cores, from {LEAST_CPU} to {MOST_CPU}, such as 1.5");
+        complaints.push(spot.key("cpu").complain("no such share of CPU time", help));
+    }
+    if file.open_files.is_some_and(|count| count > MOST_FILES) {
+        let help = format!("allow at most {MOST_FILES}, or leave it out");
+        complaints.push(spot.key("open_files").complain("no kernel allows so many", help));
     }
     if file.open_files.is_some_and(|count| count < LEAST_FILES) {
         complaints.push(spot.key("open_files").complain("it could not even start", "allow at least 16"));
@@ -215,6 +227,9 @@ fn cores(file: NumberOrList, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) -
         NumberOrList::Number(count) => {
             if count == 0 {
                 complaints.push(spot.complain("nothing runs on no core", "give the system at least 1"));
+            }
+            if count > MOST_CORES {
+                complaints.push(spot.complain("no machine has so many cores", format!("ask for at most {MOST_CORES}")));
             }
             Cores::Count(count)
         }

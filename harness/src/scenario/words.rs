@@ -49,8 +49,8 @@ impl<'e> Fault<'e> {
         }
     }
 
-    /// A list where a table belongs.
-    pub(super) fn a_list() -> Self {
+    /// A list, or what serde takes for one, where a table belongs.
+    pub(super) fn no_table() -> Self {
         Self::Unexpected { found: "sequence", expected: A_TABLE }
     }
 
@@ -92,7 +92,11 @@ impl<'e> Fault<'e> {
                 Complaint::new(at, format!("`{name}` is missing here"), format!("add `{name} = ..`"))
             }
             Self::Unexpected { found, expected } => mismatch(at, written, (found, expected), form),
-            Self::NotOne => Complaint::new(at, "exactly one belongs here", "keep one and drop the others"),
+            Self::NotOne => {
+                let is_empty = written.chars().all(|character| "{}".contains(character) || character.is_whitespace());
+                let help = form.filter(|_| is_empty).unwrap_or_else(|| "keep one and drop the others".to_owned());
+                Complaint::new(at, "exactly one belongs here", help)
+            }
             Self::Said(message) => {
                 let (says, help) = message.split_once(": ").unwrap_or((message, "write another value"));
                 Complaint::new(at, says, help)
@@ -105,10 +109,15 @@ impl<'e> Fault<'e> {
 const A_TABLE: &str = "a table";
 /// What words, and tables with one of several keys, say of anything else.
 const A_CHOICE: &str = "wanted string or table";
+/// What a whole number beyond its range is not.
+const WHOLE: &str = "a whole number in range";
+/// What a status, or a list of them, says of itself.
+const NUMBERS: &str = "a whole number or a list of them";
 /// What the library of sizes expects where it finds something else.
 const A_SIZE: &str = "an integer or string";
-/// And where it finds a text that is none.
+/// And where it finds a text that is none, or a number below zero.
 const NO_SIZE: &str = "parsable string";
+const NEGATIVE_SIZE: &str = "integer overflow";
 
 /// Takes `invalid type: integer `250`, expected a duration` apart.
 fn unexpected(message: &str) -> Option<(&str, &str)> {
@@ -137,7 +146,7 @@ fn bare_of(text: &str) -> String {
 
 /// Whether how it is written depends on where it stands.
 fn is_of_several(expected: &str) -> bool {
-    matches!(in_plain_words(expected), "a list" | A_TABLE | "what belongs here")
+    matches!(in_plain_words(expected), "a list" | A_TABLE | "what belongs here" | WHOLE | "a number" | NUMBERS)
 }
 
 /// The complaint about a quantity written as a mere number.
@@ -145,14 +154,15 @@ pub(super) fn without_unit(at: Range<usize>, example: &str, other: &str) -> Comp
     Complaint::new(at, "a number without its unit", format!("write \"{example}\", or \"{other}\""))
 }
 
-/// Whether this is a number and nothing else.
+/// Whether this is a number that is not negative, and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite)
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && text.replace('_', "").parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 fn in_plain_words(expected: &str) -> &str {
     match expected {
-        "u16" | "u32" | "u64" => "a whole number in range",
+        "u16" | "u32" | "u64" => WHOLE,
         "f64" => "a number",
         "a string" => "a text in quotes",
         "a sequence" => "a list",
@@ -160,7 +170,7 @@ fn in_plain_words(expected: &str) -> &str {
         "newtype variant" => "complete",
         A_CHOICE => "what belongs here",
         "a boolean" => "true or false",
-        A_SIZE | NO_SIZE => "a size",
+        A_SIZE | NO_SIZE | NEGATIVE_SIZE => "a size",
         other if other.starts_with("struct ") => A_TABLE,
         other => other,
     }
@@ -168,11 +178,8 @@ fn in_plain_words(expected: &str) -> &str {
 
 fn advice(expected: &str) -> String {
     match expected {
-        "u16" => "write a whole number from 0 to 65535".to_owned(),
-        "u32" => "write a whole number from 0 to 4294967295".to_owned(),
-        "u64" => "write a whole number that is not negative".to_owned(),
         "a duration" => "write a number and its unit, such as \"250ms\", \"30s\" or \"2min\"".to_owned(),
-        A_SIZE | NO_SIZE => "write a number and its unit, such as \"400MiB\"".to_owned(),
+        A_SIZE | NO_SIZE | NEGATIVE_SIZE => "write a number and its unit, such as \"400MiB\"".to_owned(),
         "a string" => "put it in quotes".to_owned(),
         "newtype variant" => "it has settings of its own, such as `burst = { over = \"60s\" }`".to_owned(),
         other => format!("write {}", in_plain_words(other)),

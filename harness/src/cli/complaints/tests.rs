@@ -125,6 +125,7 @@ const MISTAKES: &[(&str, &str)] = &[
     // Steps.
     (r#"act = "guess""#, r#"act = "open""#),
     (r#"act = "guess""#, r#"act = """#),
+    (r#"act = "guess""#, r#"act = "the guess""#),
     (r#"delete = "/api/session", "#, ""),
     (r#"post = "/api/session""#, r#"post = "/api/session", get = "/api/session/2""#),
     (r#"post = "/api/session""#, r#"post = "api/session""#),
