@@ -1,37 +1,14 @@
 //! The address that a Mini App is opened at: the app's own, and after the `#` what Telegram hands over, signed. PURE.
 //!
-//! The rules are those of <https://core.telegram.org/bots/webapps#validating-data-received-via-the-mini-app>. The
-//! `hash` is the real one, since the bot's token is known. Only Telegram has the key of the third-party `signature`;
-//! this one is made with a key whose halves are both public, so a system that checks it has to be given that key.
+//! Only Telegram has the key of the third-party `signature`, so a system that checks it has to be given the
+//! [public half](crate::init_data::TEST_PUBLIC_KEY) of the one in its place.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ed25519_dalek::{Signer, SigningKey};
-use hmac::{Hmac, KeyInit, Mac};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::Sha256;
 
+use crate::init_data::{Keys, URI_COMPONENT};
 use crate::world::{ChatKind, Directory};
-
-/// The seed of the Ed25519 key; it proves nothing. Its public half is in this crate's README.
-const SEED: [u8; 32] = [
-    0xe8, 0x12, 0x07, 0x23, 0xb9, 0xb2, 0xc5, 0xa9, 0xab, 0x93, 0x16, 0x43, 0x71, 0x88, 0xaa, 0x93, 0xa1, 0xe0, 0xbb,
-    0xf8, 0x85, 0xcd, 0xb4, 0x33, 0xef, 0x6b, 0xc1, 0xf7, 0x57, 0x5f, 0x6d, 0x17,
-];
-
-/// What `encodeURIComponent` of ECMA-262 escapes.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'!')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
 
 /// What the app is told of the client that it runs in. The theme has to be there, if with no colour in it.
 const CLIENT: &str = "&tgWebAppVersion=9.1&tgWebAppPlatform=tdesktop&tgWebAppThemeParams=%7B%7D";
@@ -65,7 +42,9 @@ type Field = (&'static str, String);
 
 /// The address, with everything that the app asks for.
 pub(crate) fn address(token: &str, opening: &Opening, drawn: Drawn<'_>) -> String {
-    let data = init_data(token, opening, drawn);
+    let fields = fields(opening, drawn);
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let data = Keys::of_bot(token).seal(&fields);
     let mut address = opening.url.clone();
     if let Some(start) = &opening.start_param {
         let joint = if address.contains('?') { '&' } else { '?' };
@@ -74,21 +53,6 @@ pub(crate) fn address(token: &str, opening: &Opening, drawn: Drawn<'_>) -> Strin
     // The data is encoded once as a form, and once more as a value of this one.
     address.extend(["#tgWebAppData=", &encode(&data), CLIENT]);
     address
-}
-
-fn init_data(token: &str, opening: &Opening, drawn: Drawn<'_>) -> String {
-    let mut fields = fields(opening, drawn);
-    let bot = token.split(':').next().unwrap_or_default();
-    let covered = format!("{bot}:WebAppData\n{}", lines(&fields));
-    let signature = SigningKey::from_bytes(&SEED).sign(covered.as_bytes());
-    fields.push(("signature", URL_SAFE_NO_PAD.encode(signature.to_bytes())));
-    // "WebAppData" is the key and the token the message, not the other way round.
-    let secret = mac(b"WebAppData", token);
-    let hash = hex::encode(mac(&secret, &lines(&fields)));
-    // The last one: there are validators that take all the rest for it.
-    fields.push(("hash", hash));
-    let encoded: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
-    encoded.join("&")
 }
 
 /// The fields in the order of real clients.
@@ -138,18 +102,6 @@ fn kind(kind: ChatKind) -> &'static str {
     }
 }
 
-/// One field a line, sorted by name.
-fn lines(fields: &[Field]) -> String {
-    let mut lines: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    lines.sort_unstable();
-    lines.join("\n")
-}
-
-fn mac(key: &[u8], message: &str) -> Vec<u8> {
-    let mac: Hmac<Sha256> = Hmac::new_from_slice(key).expect("HMAC takes a key of any length");
-    mac.chain_update(message).finalize().into_bytes().to_vec()
-}
-
 fn encode(value: &str) -> String {
-    utf8_percent_encode(value, COMPONENT).to_string()
+    utf8_percent_encode(value, URI_COMPONENT).to_string()
 }

@@ -16,6 +16,7 @@ mod entities;
 mod faults;
 mod gateway;
 mod ids;
+pub mod init_data;
 mod journal;
 mod launch;
 mod limits;

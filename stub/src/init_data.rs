@@ -1,26 +1,42 @@
-//! The keys of one bot's initData, prepared once, and what is done with them: hash, signature, encoding. Pure.
+//! How Telegram seals the initData of a Mini App: hash, signature and encoding, with keys prepared once for each bot. PURE.
+//!
+//! Who knows the bot's token makes the real `hash`, which any validator accepts. Nobody but Telegram has the key of the
+//! third-party `signature`, so that one is made with a [test key](TEST_PUBLIC_KEY): a system that checks it has to be
+//! given that public key.
+//!
+//! The rules are those of <https://core.telegram.org/bots/webapps#validating-data-received-via-the-mini-app>.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signer, SigningKey};
 use hmac::{Hmac, KeyInit, Mac};
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::Sha256;
 
-use super::URI_COMPONENT;
+/// What `encodeURIComponent` of ECMA-262 escapes: Telegram's clients encode initData with it.
+pub const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
 
-/// The seed of the rig's Ed25519 key. It is published here on purpose and proves nothing.
+/// The seed of the Ed25519 test key. It is published here on purpose and proves nothing.
 const TEST_SEED: [u8; 32] = [
     0xe8, 0x12, 0x07, 0x23, 0xb9, 0xb2, 0xc5, 0xa9, 0xab, 0x93, 0x16, 0x43, 0x71, 0x88, 0xaa, 0x93, 0xa1, 0xe0, 0xbb,
     0xf8, 0x85, 0xcd, 0xb4, 0x33, 0xef, 0x6b, 0xc1, 0xf7, 0x57, 0x5f, 0x6d, 0x17,
 ];
 
-/// The public half of the rig's Ed25519 key, in hexadecimal: what a system has to check `signature` with, in place of
+/// The public half of the Ed25519 test key, in hexadecimal: what a system has to check `signature` with, in place of
 /// Telegram's own key, when it validates as a third party.
 pub const TEST_PUBLIC_KEY: &str = "acd9234dc0b8b5ffed8af856c89d90107428a37341f6f98e95e5a15a76c91796";
 
 /// A field's name and its value as it is before encoding.
-type Field<'a> = (&'a str, &'a str);
+pub type Field<'a> = (&'a str, &'a str);
 
 /// Everything that signs for one bot.
 pub struct Keys {
@@ -45,7 +61,7 @@ impl Keys {
     }
 
     /// `fields` in their order, then `signature` and `hash`, encoded.
-    pub(super) fn seal(&self, fields: &[Field<'_>]) -> String {
+    pub fn seal(&self, fields: &[Field<'_>]) -> String {
         let signature = self.signature(fields);
         let mut fields = fields.to_vec();
         fields.push(("signature", &signature));
@@ -99,7 +115,7 @@ mod tests {
 
     /// Made for tests with a token that never existed, and checked with four validators: npm's
     /// `@telegram-apps/init-data-node` and `@tma.js/init-data-node`, and `PyPI`'s `aiogram` and `init-data-py`.
-    const VECTORS: &str = include_str!("vectors.json");
+    const VECTORS: &str = include_str!("init_data/vectors.json");
 
     #[derive(Deserialize)]
     struct Vectors {
@@ -159,6 +175,12 @@ mod tests {
         let vector = &vectors().all[1];
         assert_eq!(vector.name, "group-direct-link-signed");
         assert_eq!(Keys::of_bot(&vector.bot_token).seal(&vector.before("signature")), vector.init_data);
+    }
+
+    #[test]
+    fn what_encode_uri_component_leaves_alone_is_left_alone() {
+        let encoded = utf8_percent_encode("aZ09-_.!~*'() +&=%/", URI_COMPONENT).to_string();
+        assert_eq!(encoded, "aZ09-_.!~*'()%20%2B%26%3D%25%2F");
     }
 
     #[test]
