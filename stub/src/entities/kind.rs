@@ -1,7 +1,5 @@
 //! What a part of a text is.
 
-use serde::ser::SerializeMap;
-
 /// The type of an entity, with what it carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -115,30 +113,5 @@ impl Kind {
     pub(super) fn emoji(url: &str) -> Option<Self> {
         let id = url.strip_prefix("tg://emoji?id=")?;
         id.parse::<u64>().ok().map(|_| Self::CustomEmoji { id: id.into() })
-    }
-
-    /// Writes the fields that only this kind has.
-    pub(super) fn show<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        match self {
-            Self::Pre { language: Some(language) } => map.serialize_entry("language", language),
-            Self::TextLink { url } => map.serialize_entry("url", url),
-            Self::TextMention { user } => map
-                .serialize_entry("user", &crate::world::Directory::default().named(crate::world::User::Person(*user))),
-            Self::CustomEmoji { id } => map.serialize_entry("custom_emoji_id", id),
-            Self::Bold
-            | Self::Italic
-            | Self::Underline
-            | Self::Strikethrough
-            | Self::Spoiler
-            | Self::Blockquote { .. }
-            | Self::Code
-            | Self::Pre { language: None }
-            | Self::Mention
-            | Self::Hashtag
-            | Self::Cashtag
-            | Self::BotCommand
-            | Self::Url
-            | Self::Email => Ok(()),
-        }
     }
 }

@@ -11,8 +11,6 @@ mod kind;
 mod markdown;
 mod markdown_v2;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
-
 pub(crate) use kind::Kind;
 
 /// A text and its entities.
@@ -70,17 +68,6 @@ fn trimmed(text: &str, mut entities: Vec<Entity>) -> Formatted {
 /// The length in UTF-16 units.
 fn units(text: &str) -> u32 {
     if text.is_ascii() { text.len() as u32 } else { text.encode_utf16().count() as u32 }
-}
-
-impl Serialize for Entity {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("offset", &self.offset)?;
-        map.serialize_entry("length", &self.length)?;
-        map.serialize_entry("type", self.kind.name())?;
-        self.kind.show(&mut map)?;
-        map.end()
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use serde::{Serialize, ser};
 
 use super::described::Directory;
 use super::files::{Media, MediaKind};
+use super::marked::Marked;
 use super::people::{Chat, ChatKind, User};
 use crate::answer::Json;
-use crate::entities::{Entity, Formatted};
+use crate::entities::Formatted;
 
 /// One message of a chat.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +116,7 @@ impl Serialize for Shown<'_> {
         let reply_to = self.reply_to.map(|message| Shown { message, reply_to: None, ..*self });
         entry(&mut map, "reply_to_message", reply_to)?;
         show(&message.beside, &mut map)?;
-        content(&mut map, &message.content)?;
+        self.content(&mut map)?;
         entry(&mut map, "reply_markup", message.markup.as_ref())?;
         map.end()
     }
@@ -130,25 +131,26 @@ impl Shown<'_> {
             }
         }
     }
-}
 
-fn content<M: SerializeMap>(map: &mut M, content: &Content) -> Result<(), M::Error> {
-    match content {
-        Content::Text(Formatted { text, entities }) => {
-            map.serialize_entry("text", text)?;
-            entry(map, "entities", some(entities))
+    fn content<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match &self.message.content {
+            Content::Text(text) => {
+                map.serialize_entry("text", &text.text)?;
+                entry(map, "entities", self.marked(text))
+            }
+            Content::Media { media, caption } => {
+                media.show(map)?;
+                entry(map, "caption", Some(&caption.text).filter(|text| !text.is_empty()))?;
+                entry(map, "caption_entities", self.marked(caption))
+            }
+            Content::Fields(fields) => show(fields, map),
         }
-        Content::Media { media, caption: Formatted { text, entities } } => {
-            media.show(map)?;
-            entry(map, "caption", Some(text).filter(|text| !text.is_empty()))?;
-            entry(map, "caption_entities", some(entities))
-        }
-        Content::Fields(fields) => show(fields, map),
     }
-}
 
-fn some(entities: &[Entity]) -> Option<&[Entity]> {
-    Some(entities).filter(|entities| !entities.is_empty())
+    fn marked<'a>(&'a self, text: &'a Formatted) -> Option<Marked<'a>> {
+        let marked = Marked { people: self.people, entities: &text.entities };
+        (!text.entities.is_empty()).then_some(marked)
+    }
 }
 
 /// A field that is left out when there is nothing to say.

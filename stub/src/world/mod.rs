@@ -7,6 +7,7 @@ mod avatar;
 pub mod described;
 mod facts;
 mod files;
+mod marked;
 mod message;
 mod people;
 mod picture;

@@ -64,6 +64,15 @@ fn a_bot_is_called_what_it_was_described_as() {
 }
 
 #[test]
+fn a_user_is_called_so_where_a_text_mentions_them_and_a_stranger_by_their_number() {
+    let stub = world(free(), vec![]);
+    let text = "<a href=\"tg://user?id=77\">she</a> <a href=\"tg://user?id=5\">he</a>";
+    let sent = Client::of(&stub).result("sendMessage", &json!({ "chat_id": 5, "text": text, "parse_mode": "HTML" }));
+    let names = [0, 1].map(|nth| &sent["entities"][nth]["user"]["first_name"]);
+    assert_eq!(names, [&json!("Ada"), &json!("User 5")]);
+}
+
+#[test]
 fn a_user_is_called_so_in_updates_and_in_the_private_chat() {
     let stub = world(free(), vec![]);
     let mut client = Client::of(&stub);
