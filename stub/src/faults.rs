@@ -66,6 +66,14 @@ pub(crate) enum Then {
     Hang,
 }
 
+/// More than a test orders: every call looks through all that are left.
+const MOST: usize = 1000;
+
+/// A fault was one too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{MOST} faults are ordered already: take them back first, or give them `times` or `lasts`")]
+pub struct TooManyFaults;
+
 /// All faults that are ordered; the first one that strikes does.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Ordered>);
@@ -78,9 +86,18 @@ struct Ordered {
 }
 
 impl Faults {
-    pub(crate) fn order(&mut self, now: Duration, fault: Fault) {
+    pub(crate) fn order(&mut self, now: Duration, fault: Fault) -> Result<(), TooManyFaults> {
+        self.forget_ended(now);
+        if self.0.len() == MOST {
+            return Err(TooManyFaults);
+        }
         let ends = fault.lasts.map(|lasts| now.saturating_add(lasts));
         self.0.push(Ordered { fault, ends });
+        Ok(())
+    }
+
+    fn forget_ended(&mut self, now: Duration) {
+        self.0.retain(|ordered| ordered.ends.is_none_or(|ends| now < ends));
     }
 
     /// Those that still wait for their calls.
@@ -99,7 +116,7 @@ impl Faults {
 
     /// What strikes this call, if anything does; it is used up by that.
     pub(crate) fn strike(&mut self, now: Duration, method: &str, chat: Option<i64>) -> Option<Strike> {
-        self.0.retain(|ordered| ordered.ends.is_none_or(|ends| now < ends));
+        self.forget_ended(now);
         let faults = self.0.iter_mut().map(|ordered| &mut ordered.fault);
         let fault = faults.filter(|fault| fault.is_about(method, chat)).find_map(Fault::use_up)?;
         let strike = fault.strike();
@@ -151,7 +168,7 @@ mod tests {
 
     fn ordered(fault: Fault) -> Faults {
         let mut faults = Faults::default();
-        faults.order(Duration::ZERO, fault);
+        faults.order(Duration::ZERO, fault).unwrap();
         faults
     }
 
@@ -192,6 +209,14 @@ mod tests {
         let mut faults = ordered(Fault { lasts: Some(Duration::from_secs(10)), code: Some(502), ..Fault::default() });
         let mut struck = |millis| faults.strike(Duration::from_millis(millis), "getMe", None).is_some();
         assert_eq!([0, 9_999, 10_000, 9_999].map(&mut struck), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_thousand_faults_are_taken_and_one_more_only_when_one_of_them_has_ended() {
+        let mut faults = ordered(Fault { lasts: Some(Duration::from_secs(10)), ..Fault::default() });
+        let mut order = |seconds| faults.order(Duration::from_secs(seconds), Fault::default());
+        assert!((1..MOST).all(|_| order(0).is_ok()));
+        assert_eq!((order(9), order(10), order(10)), (Err(TooManyFaults), Ok(()), Err(TooManyFaults)));
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod uploads;
 mod users;
 mod world;
 
-pub use faults::Fault;
+pub use faults::{Fault, TooManyFaults};
 pub use journal::{CallCounts, MethodCounts, Sighting};
 pub use launch::Opening;
 pub use limits::{AlbumWeight, Family, Limits, Profile, Rule, Scope, ThrottleScope, UnknownChats, spread};

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
-use crate::faults::Fault;
+use crate::faults::{Fault, TooManyFaults};
 use crate::journal::{CallCounts, Sighting};
 use crate::launch::Opening;
 use crate::limits::Limits;
@@ -247,9 +247,9 @@ impl Stub {
     }
 
     /// Orders a fault; those ordered before come first.
-    pub fn order(&self, fault: Fault) {
+    pub fn order(&self, fault: Fault) -> Result<(), TooManyFaults> {
         let now = self.shared.clock.now();
-        self.shared.telegram().faults.order(now, fault);
+        self.shared.telegram().faults.order(now, fault)
     }
 
     /// Takes back every fault that was ordered.

@@ -29,6 +29,8 @@ type Said = (StatusCode, Json<Value>);
 
 /// The longest that a read of what was sent may wait.
 const LONGEST_WAIT: u64 = 50;
+/// A page of a proxy as `description`, and more: every fault that is left is kept with its words.
+const LONGEST_FAULT: usize = 64 << 10;
 
 pub(super) fn routes() -> Router<Arc<Shared>> {
     Router::new()
@@ -161,11 +163,14 @@ async fn answered(State(shared): State<Arc<Shared>>, Path((bot, id)): Path<(Stri
 }
 
 async fn order(State(shared): State<Arc<Shared>>, body: Bytes) -> Said {
+    if body.len() > LONGEST_FAULT {
+        return refused(&"the body: longer than 64 KiB");
+    }
     match read::<Fault>(&body) {
-        Ok(fault) => {
-            shared.telegram().faults.order(shared.clock.now(), fault);
-            done(&true)
-        }
+        Ok(fault) => match shared.telegram().faults.order(shared.clock.now(), fault) {
+            Ok(()) => done(&true),
+            Err(too_many) => refused(&too_many),
+        },
         Err(said) => said,
     }
 }

@@ -106,7 +106,7 @@ fn a_fault_is_answered_as_ordered_and_as_often() {
 #[test]
 fn an_outage_lasts_until_it_is_cleared() {
     let stub = stub(free());
-    stub.order(Fault { code: Some(502), ..Fault::default() });
+    stub.order(Fault { code: Some(502), ..Fault::default() }).unwrap();
     let mut client = Client::of(&stub);
     for _ in 0..3 {
         assert_eq!(client.call("getMe", &json!({})).status, 502);
@@ -118,7 +118,7 @@ fn an_outage_lasts_until_it_is_cleared() {
 #[test]
 fn a_reset_ends_the_connection_without_an_answer() {
     let stub = stub(free());
-    stub.order(Fault { reset: true, times: Some(1), ..Fault::default() });
+    stub.order(Fault { reset: true, times: Some(1), ..Fault::default() }).unwrap();
     let mut client = Client::of(&stub);
     client.write(format!("GET /bot{TOKEN}/getMe HTTP/1.1\r\nHost: stub\r\n\r\n"));
     assert!(client.is_closed());
@@ -128,10 +128,10 @@ fn a_reset_ends_the_connection_without_an_answer() {
 #[test]
 fn a_late_answer_comes_and_one_that_hangs_does_not() {
     let stub = stub(free());
-    stub.order(Fault { delay: Some(Duration::from_millis(1)), times: Some(1), ..Fault::default() });
+    stub.order(Fault { delay: Some(Duration::from_millis(1)), times: Some(1), ..Fault::default() }).unwrap();
     let mut client = Client::of(&stub);
     client.result("getMe", &json!({}));
-    stub.order(Fault { hang: true, times: Some(1), ..Fault::default() });
+    stub.order(Fault { hang: true, times: Some(1), ..Fault::default() }).unwrap();
     client.write(format!("GET /bot{TOKEN}/getMe HTTP/1.1\r\nHost: stub\r\n\r\n"));
     Client::of(&stub).result("getMe", &json!({}));
     stub.stop();
@@ -208,6 +208,13 @@ fn a_body_is_read_whatever_type_it_is_said_to_have_and_bad_ones_are_told_why() {
         let told = answer["description"].as_str().unwrap();
         assert!(status == 400 && told.starts_with(says), "{path} {body}: {status} {told}");
     }
+    let long = format!(r#"{{"code":502,"description":"{}"}}"#, "x".repeat(64 << 10));
+    assert_eq!(post("faults", &long).1["description"], "the body: longer than 64 KiB");
+    for nth in 0..=1000 {
+        let (status, answer) = post("faults", r#"{"method":"close","code":502}"#);
+        let full = answer["description"].as_str().is_some_and(|says| says.starts_with("1000 faults are ordered"));
+        assert_eq!((status == 400, full), (nth == 1000, nth == 1000), "{nth}: {answer}");
+    }
     let (status, answer) = post("nowhere", "");
     assert_eq!((status, answer["ok"].as_bool()), (404, Some(false)));
     client.write(format!("GET /_stub/bot{TOKEN}/sent?since=x HTTP/1.1\r\nHost: stub\r\n\r\n"));
@@ -252,7 +259,7 @@ fn after_a_reset_nothing_has_happened_and_cursors_and_update_ids_go_on() {
     let text = json!({ "chat_id": -5, "text": "a" });
     client.result("sendMessage", &text);
     let first = stub.write(TOKEN, -5, 77, "hi").unwrap();
-    stub.order(Fault { method: Some("getMe".to_owned()), code: Some(502), ..Fault::default() });
+    stub.order(Fault { method: Some("getMe".to_owned()), code: Some(502), ..Fault::default() }).unwrap();
     assert_eq!(client.call("sendMessage", &text).status, 429);
     assert_eq!(control(&mut client, "POST", "reset", &json!(null))["ok"], true);
     client.result("getMe", &json!({}));
