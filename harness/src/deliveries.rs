@@ -4,11 +4,15 @@
 //! shows it *delivers* it. A sighting can be reported before the act it belongs to, since two threads tell
 //! the story, so the latest sightings of each chat are kept. Pure: both sides bring their own times.
 
+mod markers;
+
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use floodrig_reports::recording::DeliveryInterval;
 use floodrig_stub::Sighting;
+
+use self::markers::Markers;
 
 /// Sightings kept for each chat until their acts are known. Acts are told within milliseconds and a chat
 /// sees at most 20 accepted calls a minute under the documented ceilings: 64 are minutes of them.
@@ -48,11 +52,21 @@ pub struct Deliveries {
 
 #[derive(Debug, Default)]
 struct Chat {
-    awaited: Vec<Expected>,
-    seen: VecDeque<Sighting>,
+    /// By their markers.
+    marked: Markers<Expected>,
+    /// Without one.
+    unmarked: Vec<Expected>,
+    seen: VecDeque<Seen>,
     /// Markers delivered, with the message that showed each.
-    shown_by: Vec<(String, i64)>,
+    shown_by: Markers<i64>,
     duplicates: HashSet<(String, i64)>,
+}
+
+/// A sighting, and the newest version that it shows.
+#[derive(Debug)]
+struct Seen {
+    sighting: Sighting,
+    version: Option<i64>,
 }
 
 impl Deliveries {
@@ -65,9 +79,9 @@ impl Deliveries {
     pub fn expect(&mut self, expected: Expected) {
         self.interval.expected += 1;
         let chat = self.chats.entry(expected.chat).or_default();
-        let first = chat.seen.iter().find(|sighting| shows(&expected, sighting));
+        let first = chat.seen.iter().find(|seen| seen.shows(&expected)).map(|seen| &seen.sighting);
         let Some((message_id, at)) = first.map(|sighting| (sighting.message_id, sighting.at)) else {
-            chat.awaited.push(expected);
+            chat.wait_for(expected);
             return;
         };
         chat.remember_marker(&expected, message_id);
@@ -79,12 +93,10 @@ impl Deliveries {
     pub fn sight(&mut self, sighting: Sighting) {
         let chat = self.chats.entry(sighting.chat).or_default();
         self.interval.duplicated += chat.count_duplicates(&sighting);
-        let delivered: Vec<Expected> = chat.awaited.extract_if(.., |expected| shows(expected, &sighting)).collect();
-        for expected in &delivered {
-            chat.remember_marker(expected, sighting.message_id);
-        }
         let at = sighting.at;
-        chat.remember(sighting);
+        let seen = Seen { version: versions(&sighting.text).max(), sighting };
+        let delivered = chat.take_shown(&seen);
+        chat.remember(seen);
         if let Some(oldest) = delivered.iter().map(|expected| expected.ended).min() {
             self.interval.staleness.record(at.saturating_sub(oldest));
         }
@@ -95,12 +107,12 @@ impl Deliveries {
 
     /// Whether nothing is awaited.
     pub fn all_seen(&self) -> bool {
-        self.chats.values().all(|chat| chat.awaited.is_empty())
+        self.chats.values().all(|chat| chat.awaited().next().is_none())
     }
 
     /// How many effects are awaited.
     pub fn awaited(&self) -> u64 {
-        self.chats.values().map(|chat| chat.awaited.len() as u64).sum()
+        self.chats.values().map(|chat| chat.awaited().count() as u64).sum()
     }
 
     /// The interval that ends now; the next one begins.
@@ -114,10 +126,11 @@ impl Deliveries {
     /// The end of settle: what is still awaited is lost, and was stale until now.
     pub fn close(&mut self, now: Duration) {
         for chat in self.chats.values_mut() {
-            if let Some(oldest) = chat.awaited.iter().map(|expected| expected.ended).min() {
+            if let Some(oldest) = chat.awaited().map(|expected| expected.ended).min() {
                 self.interval.staleness.record(now.saturating_sub(oldest));
             }
-            self.interval.lost += chat.awaited.drain(..).count() as u64;
+            self.interval.lost += chat.awaited().count() as u64;
+            (chat.marked, chat.unmarked) = Default::default();
         }
     }
 
@@ -130,34 +143,56 @@ impl Deliveries {
 }
 
 impl Chat {
-    fn remember(&mut self, sighting: Sighting) {
+    fn awaited(&self) -> impl Iterator<Item = &Expected> {
+        self.marked.values().chain(&self.unmarked)
+    }
+
+    fn wait_for(&mut self, expected: Expected) {
+        match &expected.sign {
+            Awaited::Marker(marker) => self.marked.insert(marker.clone(), expected),
+            Awaited::Any | Awaited::Version(_) => self.unmarked.push(expected),
+        }
+    }
+
+    /// What was awaited and is shown now.
+    fn take_shown(&mut self, seen: &Seen) -> Vec<Expected> {
+        let mut shown = Vec::new();
+        for (marker, expected) in self.marked.take_within(&seen.sighting.text) {
+            shown.extend(expected);
+            self.shown_by.insert(marker, seen.sighting.message_id);
+        }
+        shown.extend(self.unmarked.extract_if(.., |expected| seen.shows(expected)));
+        shown
+    }
+
+    fn remember(&mut self, seen: Seen) {
         if self.seen.len() == REMEMBERED {
             self.seen.pop_front();
         }
-        self.seen.push_back(sighting);
+        self.seen.push_back(seen);
     }
 
     fn remember_marker(&mut self, expected: &Expected, message_id: i64) {
         if let Awaited::Marker(text) = &expected.sign {
-            self.shown_by.push((text.clone(), message_id));
+            self.shown_by.insert(text.clone(), message_id);
         }
     }
 
     /// Markers already delivered that this sighting shows again in another message.
     fn count_duplicates(&mut self, sighting: &Sighting) -> u64 {
-        let elsewhere = |(marker, message): &&(String, i64)| {
-            *message != sighting.message_id && sighting.text.contains(marker.as_str())
-        };
-        let again = self.shown_by.iter().filter(elsewhere);
-        again.filter(|(marker, _)| self.duplicates.insert((marker.clone(), sighting.message_id))).count() as u64
+        let shown = self.shown_by.within(&sighting.text);
+        let again = shown.iter().filter(|(_, by)| by.iter().any(|message| *message != sighting.message_id));
+        again.filter(|(marker, _)| self.duplicates.insert(((**marker).to_owned(), sighting.message_id))).count() as u64
     }
 }
 
-fn shows(expected: &Expected, sighting: &Sighting) -> bool {
-    match &expected.sign {
-        Awaited::Any => sighting.begun >= expected.ended,
-        Awaited::Marker(text) => sighting.text.contains(text.as_str()),
-        Awaited::Version(wanted) => versions(&sighting.text).any(|version| version >= *wanted),
+impl Seen {
+    fn shows(&self, expected: &Expected) -> bool {
+        match &expected.sign {
+            Awaited::Any => self.sighting.begun >= expected.ended,
+            Awaited::Marker(text) => self.sighting.text.contains(text.as_str()),
+            Awaited::Version(wanted) => self.version.is_some_and(|version| version >= *wanted),
+        }
     }
 }
 
