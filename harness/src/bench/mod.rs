@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Cores, FORMAT, Header, How, Observations, Row, Seal, Versions};
+use floodrig_reports::recording::{Cores, Header, Row, Seal};
 
 pub use self::calibrate::{BRIEF, WHOLE, calibrate};
 pub use self::order::{Load, Order, Trust};
@@ -24,12 +24,12 @@ use self::gather::{Gathered, Gathering};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::plan::{Plan, plan};
-use crate::record::{Intervals, Progress, interval_length};
+use crate::record::{Intervals, Progress, interval_length, nothing_watched, of_plan};
 use crate::run::{Live, News, Phase, Speedometer};
 use crate::scenario::{Complaint, Scenario};
 use crate::stop::Stop;
 use crate::system::Clock;
-use crate::{exchange, vitals};
+use crate::vitals;
 
 /// How far ahead the load is planned: time for the driving thread to start.
 const LEAD: Duration = Duration::from_millis(20);
@@ -152,49 +152,12 @@ fn recording(mut header: Header, pace: Pace, load_from: Duration, driven: &Drive
 }
 
 fn header(scenario: &Scenario, plan: &Plan, cores: Cores) -> Header {
-    let crowd = &scenario.crowd;
-    let acts: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
     Header {
-        format: FORMAT,
-        scenario: scenario.name.clone(),
-        about: scenario.about.clone(),
-        scenario_text: scenario.source.text.clone(),
-        seed: scenario.seed,
-        plan_digest: hex::encode(plan.digest),
-        planned: acts.iter().map(|act| (act.clone(), 0)).collect(),
-        acts,
         load_us: (0, micros(Pace::Planned.length(plan))),
-        machine: vitals::machine(),
         cores,
-        versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
-        how: How {
-            connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
-            timeout_ms: crowd.timeout.as_millis() as u64,
-            connections: crowd.connections.in_words().to_owned(),
-            network: Some(scenario.network()),
-            ..How::default()
-        },
-        observations: observations(),
+        observations: nothing_watched("the engine alone, without a system of its own"),
         judge_latency: true,
-        ..Header::default()
-    }
-}
-
-/// Nobody's process is known here, so nothing is watched but the connections themselves.
-fn observations() -> Observations {
-    let alone = || "inactive: the engine alone, without a system of its own".to_owned();
-    Observations {
-        heartbeat: alone(),
-        black_box: alone(),
-        proc: alone(),
-        listen_queue: alone(),
-        tcp_info: exchange::tcp_info(),
-        cgroup: alone(),
-        outbound: alone(),
-        deliveries: alone(),
-        redirect: alone(),
-        isolate: alone(),
-        calls: alone(),
+        ..of_plan(scenario, plan)
     }
 }
 

@@ -4,11 +4,13 @@
 //! waiting; a writer thread of its own ([`Recorder`]) puts rows on disk. Counts for the eye are in [`Progress`].
 //! It judges nothing.
 
+mod header;
 mod intervals;
 mod progress;
 mod recorder;
 mod slowest;
 
+pub use header::{nothing_watched, of_plan};
 pub use intervals::{Intervals, Recorded, interval_length};
 pub use progress::{Progress, Standing};
 pub use recorder::{RecordError, Recorder};

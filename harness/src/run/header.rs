@@ -2,60 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use floodrig_reports::recording::{Cores, FORMAT, Header, How, InitDataFault, Observations, Versions};
+use floodrig_reports::recording::{Cores, Header, How, InitDataFault, Observations};
 
 use super::ground::Ground;
 use super::telegram::Telegram;
 use super::{Order, bot};
 use crate::plan::Plan;
-use crate::record::interval_length;
-use crate::scenario::{Connections, Fault, Scenario};
-use crate::{exchange, vitals};
+use crate::record::{interval_length, nothing_watched, of_plan};
+use crate::scenario::{Fault, Scenario};
 
 /// The header as far as it is known before the system is up.
 pub(super) fn of_run(order: &Order, ground: &Ground, telegram: &Telegram) -> Header {
     let scenario = &order.scenario;
-    let mut planned: BTreeMap<String, u64> = BTreeMap::new();
-    for act in &ground.plan.acts {
-        planned.insert(act.name.clone(), 0);
-    }
+    let plan = of_plan(scenario, &ground.plan);
+    let mut planned = plan.planned.clone();
     for arrival in &ground.plan.arrivals {
         *planned.entry(ground.plan.acts[usize::from(arrival.act)].name.clone()).or_default() += 1;
     }
     let shared = ground.cores.shared();
     Header {
-        format: FORMAT,
-        scenario: scenario.name.clone(),
-        about: scenario.about.clone(),
-        scenario_text: scenario.source.text.clone(),
         scenario_path: scenario.source.path.display().to_string(),
         variant: scenario.variant.clone(),
-        seed: scenario.seed,
-        plan_digest: hex::encode(ground.plan.digest),
-        acts: ground.plan.acts.iter().map(|act| act.name.clone()).collect(),
         planned,
         must_refuse: must_refuse(scenario, &ground.plan),
-        load_us: (0, 0),
         epoch_unix_us: ground.epoch_unix.as_micros() as u64,
         interval_us: interval_length(ground.load_length).as_micros() as u64,
-        machine: vitals::machine(),
         cores: Cores {
             system: ground.cores.system.clone(),
             rig: ground.cores.rig.clone(),
             shared,
             note: ground.cores.note.clone(),
         },
-        versions: Versions { floodrig: env!("CARGO_PKG_VERSION").to_owned() },
-        how: how(order, telegram.ceilings()),
+        how: how(order, telegram.ceilings(), plan.how.clone()),
         observations: observations(order, telegram),
         budgets: scenario.budgets.clone(),
         judge_latency: !shared && !order.quick,
         not_judged: not_judged(shared, order.quick),
         repeat_with: order.repeat_with.clone(),
-        ready_after_ms: None,
-        calibration: None,
         shard: order.places.shard,
-        parts: Vec::new(),
+        ..plan
     }
 }
 
@@ -80,28 +65,24 @@ pub(super) fn cores_seen(header: &mut Header, cores: Cores, order: &Order) {
     header.cores = cores;
 }
 
-fn how(order: &Order, ceilings: Vec<String>) -> How {
-    let crowd = &order.scenario.crowd;
+fn how(order: &Order, ceilings: Vec<String>, of_plan: How) -> How {
     How {
-        connect_timeout_ms: crowd.connect_timeout.as_millis() as u64,
-        timeout_ms: crowd.timeout.as_millis() as u64,
-        settle_ms: crowd.settle.as_millis() as u64,
-        connections: ways(crowd.connections, &order.scenario),
-        network: Some(order.scenario.network()),
+        settle_ms: order.scenario.crowd.settle.as_millis() as u64,
+        connections: ways(of_plan.connections, &order.scenario),
         ceilings,
         quick: order.quick,
+        ..of_plan
     }
 }
 
 /// How acts go to the system and when they end.
-fn ways(connections: Connections, scenario: &Scenario) -> String {
-    let wire = connections.in_words();
+fn ways(wire: String, scenario: &Scenario) -> String {
     if bot::is_spoken_to(scenario) {
         format!(
             "{wire}; an act towards the bot ends when the stub accepts the send, edit or answerCallbackQuery that answers it"
         )
     } else {
-        wire.to_owned()
+        wire
     }
 }
 
@@ -124,17 +105,9 @@ pub(super) fn deliveries(scenario: &Scenario, telegram: &Telegram) -> String {
 
 /// What is watched in every run; the load says the rest once it begins.
 fn observations(order: &Order, telegram: &Telegram) -> Observations {
-    let not_yet = || "inactive: the run did not come that far".to_owned();
     Observations {
-        heartbeat: not_yet(),
-        black_box: not_yet(),
-        proc: not_yet(),
-        listen_queue: not_yet(),
-        tcp_info: exchange::tcp_info(),
         cgroup: "inactive: no limit of memory or CPU is set".to_owned(),
         outbound: "inactive: the system's own connections are not watched".to_owned(),
-        deliveries: not_yet(),
-        redirect: not_yet(),
         isolate: if order.isolated {
             "active: a network of the run's own, from which nothing outside can be reached"
         } else {
@@ -142,5 +115,6 @@ fn observations(order: &Order, telegram: &Telegram) -> Observations {
         }
         .to_owned(),
         calls: telegram.calls(),
+        ..nothing_watched("the run did not come that far")
     }
 }

@@ -127,7 +127,7 @@ fn shared(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut
 }
 
 /// A plan is held in memory, at least 72 bytes for a visit of one act: this many take as much as a small server has, 4 GB.
-pub(super) const MOST_VISITS: u32 = 50_000_000;
+pub(super) const MOST_VISITS: u64 = 50_000_000;
 
 fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     let players = u64::from(crowd.groups) * u64::from(crowd.players_per_group);
@@ -136,7 +136,7 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
         Arrivals::Shared { .. } => None,
     });
     let visits: f64 = own.chain(&crowd.arrive).map(|arrive| arrive.visits(players)).sum();
-    if players > u64::from(MOST_VISITS) || visits > f64::from(MOST_VISITS) {
+    if players > MOST_VISITS || visits > MOST_VISITS as f64 {
         let says = format!("{visits:.0} visits of {players} players are more than a plan holds");
         let help = format!("{MOST_VISITS} of each are the most: fewer groups, a lower rate or a shorter time");
         complaints.push(spot.complain_of_key(says, help));

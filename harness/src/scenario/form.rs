@@ -70,7 +70,7 @@ fn section(first: &str, rest: &[&str]) -> Option<Form> {
         ("service", ["ready", "command"]) => Form::List(r#""pg_isready""#),
         ("telegram", rest) => return telegram(rest),
         ("crowd", []) => Form::Section("crowd"),
-        ("crowd", ["groups" | "players_per_group"]) => Form::Whole(1, MOST_VISITS as u64),
+        ("crowd", ["groups" | "players_per_group"]) => Form::Whole(1, MOST_VISITS),
         ("crowd", ["connections"]) => Form::Word(r#""player", "shared" or "fresh""#),
         ("words", []) => Form::Section("words"),
         ("journey", ["weight"]) => Form::Whole(1, WHOLE_U32),
