@@ -7,7 +7,7 @@ from tables import say
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "floodrig", "peers")
-TARGET = os.environ.get("CARGO_TARGET_DIR") or os.path.join(ROOT, "target")
+TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR") or "target")
 RIG = os.path.join(TARGET, "release", "floodrig")
 WITNESS = os.path.join(TARGET, "release", "examples", "witness")
 OHA, AUTOCANNON = "1.14.0", "8.0.0"

@@ -2,6 +2,7 @@
 import json
 import os
 import resource
+import select
 import subprocess
 
 from peers import RIG, WITNESS
@@ -10,6 +11,8 @@ CORES = sorted(os.sched_getaffinity(0))
 GENERATOR, SERVER = CORES[0], CORES[-1]
 # Far longer than any part takes: a bound for a hang.
 WITHIN = 180
+# Far longer than it takes to listen.
+UP_WITHIN = 30
 
 
 class Server:
@@ -21,8 +24,18 @@ class Server:
     def __enter__(self):
         command = ["taskset", "-c", str(SERVER), WITNESS, *self.words]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.url = f"http://{self.process.stdout.readline().strip()}/"
+        said = self.first_line()
+        if not said:
+            self.process.kill()
+            self.process.wait()
+            raise SystemExit("the witness does not say where it listens: its own words are above")
+        self.url = f"http://{said}/"
         return self
+
+    def first_line(self):
+        """Where it listens; nothing when it ended or took too long."""
+        told = select.select([self.process.stdout], [], [], UP_WITHIN)[0]
+        return self.process.stdout.readline().strip() if told else ""
 
     def __exit__(self, *failed):
         try:
