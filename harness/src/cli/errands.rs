@@ -159,7 +159,7 @@ pub(super) fn read_one(path: &Path, variant: Option<&str>) -> Result<Scenario, R
 }
 
 fn source(path: &Path) -> Result<Source, Refused> {
-    Source::read(path).map_err(|cause| Refused::usage(cause, "name a scenario's file, or a folder that holds some"))
+    Source::read(path).map_err(|cause| Refused::usage(&cause, cause.help()))
 }
 
 fn checked<T>(source: &Source, parse: impl FnOnce(&Source) -> Result<T, Vec<Complaint>>) -> Result<T, Refused> {

@@ -67,6 +67,7 @@ pub(super) fn scenario(
     for rate in ["upload_bytes_per_second", "upload_bytes_per_second_in_all"] {
         units(&top("telegram").key(rate), &mut complaints);
     }
+    waits(&file.telegram, &top("telegram"), &mut complaints);
     rules(&file.telegram, &top("telegram").key("rules"), &mut complaints);
     let scenario = Scenario {
         name: file.name,
@@ -139,7 +140,8 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
     if players > MOST_VISITS || visits > MOST_VISITS as f64 {
         let says = format!("{visits:.0} visits of {players} players are more than a plan holds");
         let help = format!("{MOST_VISITS} of each are the most: fewer groups, a lower rate or a shorter time");
-        complaints.push(spot.complain_of_key(says, help));
+        let at = if players > MOST_VISITS { spot.key("groups") } else { spot.clone() };
+        complaints.push(at.complain_of_key(says, help));
     }
 }
 
@@ -172,6 +174,21 @@ fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
         let help = "drop it, or say at which path the system answers: `ready = \"/healthz\"`";
         complaints.push(at.complain_of_key("`stall` cannot be measured: a bot that only asks is not probed", help));
+    }
+}
+
+/// A ceiling's times are none that outlast the longest run.
+fn waits(limits: &Limits, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    let waits = [
+        ("slow_mode", limits.slow_mode),
+        ("penalty_growth", limits.penalty_growth),
+        ("answer_time", *limits.answer_time.end()),
+        ("poll_batch", limits.poll_batch),
+        ("upload_time", *limits.upload_time.end()),
+        ("upload_retry_after", *limits.upload_retry_after.end()),
+    ];
+    for (key, longest) in waits {
+        bounded(longest, &spot.key(key), complaints);
     }
 }
 

@@ -33,8 +33,7 @@ enum Form {
 
 const WHOLE_U16: u64 = u16::MAX as u64;
 const WHOLE_U32: u64 = u32::MAX as u64;
-/// TOML's integers have 63 bits and a sign (<https://toml.io/en/v1.0.0#integer>).
-const WHOLE_U64: u64 = i64::MAX as u64;
+const WHOLE_U64: u64 = u64::MAX;
 const STATUSES: Form = Form::Number("a status from 200 to 599, or a list of them");
 const RATE: Form = Form::Number("how many arrive in a second, such as 50");
 const SHARE: Form = Form::Number("a part of the visits, from 0 to 1, such as 0.02 for two in a hundred");

@@ -33,10 +33,12 @@ pub enum Unreadable {
         cause: io::Error,
     },
     /// It is no text.
-    #[error("`{}` is not a scenario: it holds bytes that are not UTF-8 text", path.display())]
+    #[error("`{}` is not a scenario: line {line} holds bytes that are not UTF-8 text", path.display())]
     NotText {
         /// Where it is.
         path: PathBuf,
+        /// Where the first such byte is, counted from 1.
+        line: usize,
     },
     /// It is too long for something a person wrote.
     #[error("`{}` is not a scenario: it is longer than 1 MiB", path.display())]
@@ -44,6 +46,17 @@ pub enum Unreadable {
         /// Where it is.
         path: PathBuf,
     },
+}
+
+impl Unreadable {
+    /// What to do.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } | Self::TooLong { .. } => "name a scenario's file, or a folder that holds some",
+            Self::Denied { .. } => "name a file that the user who runs the rig may read",
+            Self::NotText { .. } => "save it as UTF-8, or name a scenario's file",
+        }
+    }
 }
 
 /// A scenario is some forty lines by hand; the header of a recording holds it whole.
@@ -61,7 +74,11 @@ impl Source {
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { path, text }),
-            Err(_) => Err(Unreadable::NotText { path }),
+            Err(error) => {
+                let fine = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = fine.split(|byte| *byte == b'\n').count();
+                Err(Unreadable::NotText { path, line })
+            }
         }
     }
 }
@@ -126,7 +143,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.toml");
         fs::write(&file, [0x89, b'P', b'N', b'G']).unwrap();
-        assert!(matches!(Source::read(&file), Err(Unreadable::NotText { .. })));
+        assert!(matches!(Source::read(&file), Err(Unreadable::NotText { line: 1, .. })));
+        fs::write(&file, b"name = 's'\n# caf\xe9\n").unwrap();
+        assert!(matches!(Source::read(&file), Err(Unreadable::NotText { line: 2, .. })));
     }
 
     #[test]

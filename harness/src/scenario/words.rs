@@ -82,6 +82,9 @@ impl<'e> Fault<'e> {
     pub(super) fn complaint(&self, at: Range<usize>, text: &str, form: Option<String>) -> Complaint {
         let written = text.get(at.clone()).unwrap_or_default();
         match self {
+            Self::UnknownKey { name: A_DATE, .. } => {
+                Complaint::new(at, "a date does not belong here", form.unwrap_or_else(|| advice("another value")))
+            }
             Self::UnknownKey { name, known } => {
                 Complaint::new(at, format!("unknown key `{name}`"), did_you_mean(name, known))
             }
@@ -109,6 +112,8 @@ impl<'e> Fault<'e> {
 const A_TABLE: &str = "a table";
 /// What words, and tables with one of several keys, say of anything else.
 const A_CHOICE: &str = "wanted string or table";
+/// The key of the parser's dates, which it hands on as tables.
+const A_DATE: &str = "$__toml_private_datetime";
 /// What a whole number beyond its range is not.
 const WHOLE: &str = "a whole number in range";
 /// What a status, or a list of them, says of itself.

@@ -88,6 +88,7 @@ const MISTAKES: &[(&str, &str)] = &[
     (r#"env = { A = "1" }"#, "env = {}\n\n[[service]]\nname = \"d b\"\nstart = []"),
     ("name = \"good\"", r#"name = "good/bad""#),
     ("groups = 3", "groups = 0"),
+    ("groups = 3", "groups = 50000001"),
     (r#"timeout = "20s""#, r#"timeout = "0s""#),
     (r#"timeout = "20s""#, r#"timeout = "25h""#),
     (r#"timeout = "20s""#, r#"start_param = "{player.name}""#),
@@ -113,6 +114,7 @@ const MISTAKES: &[(&str, &str)] = &[
     (r#"answer_time = "40ms..120ms""#, r#"profile = "lenint""#),
     (r#"answer_time = "40ms..120ms""#, r#"prfile = "lenient""#),
     (r#"answer_time = "40ms..120ms""#, "penalty_growth = 5"),
+    (r#"answer_time = "40ms..120ms""#, r#"answer_time = "40ms..25h""#),
     (r#"answer_time = "40ms..120ms""#, r#"counts = ["answers"]"#),
     (
         r#"answer_time = "40ms..120ms""#,

@@ -23,6 +23,7 @@ const SHAPES: &[(&str, &str)] = &[
     (THINK, r#"check = [{ pointer = "/ok", exists = "x" }]"#),
     ("repeat = 6", "repeat = -1"),
     (THINK, "expect_status = -1"),
+    (THINK, "think = 2026-11-30"),
     (THINK, r#"when = "open""#),
     (THINK, r#"when = ["open", true, 200]"#),
     (THINK, r#"assets = "/a.js""#),
