@@ -9,7 +9,7 @@ pub(crate) use self::after::{recovery, shutdown};
 pub(crate) use self::system::{connections, services, system};
 use crate::Value;
 use crate::compare::Comparison;
-use crate::summary::{Act, Summary};
+use crate::summary::{Act, Quantiles, Summary};
 use crate::verdict::budget_lines;
 
 /// A table. The first column names, the next ones hold values, and the rest say something in words.
@@ -61,7 +61,7 @@ pub fn figures(summary: &Summary) -> Vec<Table> {
     let failures = failures(summary);
     let (throttled_by, unmodelled) = (throttled_by(summary), unmodelled(summary));
     let telegram = [telegram(summary), throttled_by, unmodelled];
-    let before = [acts(summary), failures, retries(summary), system(summary)];
+    let before = [acts(summary), times(summary), failures, retries(summary), system(summary)];
     let before = before.into_iter().chain([connections(summary), services(summary)]);
     let after = [after::recovery(summary), after::shutdown(summary)];
     let tables = before.chain(after).chain(telegram).chain([deliveries(summary), rig(summary)]);
@@ -93,6 +93,26 @@ pub(crate) fn acts(summary: &Summary) -> Table {
         std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
     };
     Table::new("Response time of the acts that succeeded", &head, in_order(summary).map(row).collect())
+}
+
+/// What response time is made of, and what the rig added, act by act; parts that no act had are left out.
+pub(crate) fn times(summary: &Summary) -> Table {
+    let head = ["act", "acts", "p50", "p90", "p99", "p99.9", "max"];
+    let rows = in_order(summary).flat_map(|(name, act)| {
+        let parts = [
+            ("service", act.service_us),
+            ("blocked", act.blocked_us),
+            ("failed", act.failed_response_us),
+            ("lag", act.lag_us),
+        ];
+        let known = parts.into_iter().filter(|(_, quantiles)| quantiles.count > 0);
+        known.map(move |(part, Quantiles { count, mean: _, p50, p90, p99, p999, max })| {
+            let quantiles = [p50, p90, p99, p999, max].map(Value::quantile);
+            let values = std::iter::once(Value::Count(count)).chain(quantiles).map(|value| value.to_string());
+            std::iter::once(format!("{name}, {part}")).chain(values).collect()
+        })
+    });
+    Table::new("Where the time went", &head, rows.collect())
 }
 
 /// One act and how fast it went.

@@ -144,6 +144,7 @@ fn recording(mut header: Header, pace: Pace, load_from: Duration, driven: &Drive
         failed: None,
         dropped: driven.exemplars_dropped,
         deliveries_dropped: 0,
+        signed_ahead_us: 0,
     };
     let mut rows = vec![Row::Header(Box::new(header)), Row::Interval(gathered.total)];
     rows.extend(gathered.vitals.into_iter().map(Row::Vital));

@@ -60,6 +60,17 @@ impl Signed {
         bot_token: &str,
         load_from: Duration,
     ) -> Result<Self, CannotSign> {
+        Self::start_metered(scenario, plan, bot_token, load_from, || ())
+    }
+
+    /// The same, with a word after every visit, on the thread that signs.
+    pub fn start_metered(
+        scenario: &Scenario,
+        plan: &Arc<Plan>,
+        bot_token: &str,
+        load_from: Duration,
+        mut signed_one: impl FnMut() + Send + 'static,
+    ) -> Result<Self, CannotSign> {
         let pen = Pen {
             keys: Keys::of_bot(bot_token),
             start_param: scenario.crowd.start_param.clone(),
@@ -72,7 +83,8 @@ impl Signed {
         }
         let shared = Arc::new(Shared::new(plan));
         let writer = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("sign".into()).spawn(move || writer.sign_all(&pen))?;
+        let thread =
+            std::thread::Builder::new().name("sign".into()).spawn(move || writer.sign_all(&pen, &mut signed_one))?;
         Ok(Self { shared, thread: Some(thread) })
     }
 
@@ -119,7 +131,7 @@ impl Shared {
         }
     }
 
-    fn sign_all(&self, pen: &Pen) {
+    fn sign_all(&self, pen: &Pen, signed_one: &mut dyn FnMut()) {
         // The last visit of a player to a journey whose initData was good: kept only where some reuse theirs.
         let mut good: HashMap<(u32, u16), usize> = HashMap::new();
         let reuses = self.plan.visits.iter().any(|visit| visit.fault == Some(Fault::Reused));
@@ -139,6 +151,7 @@ impl Shared {
                     good.insert(whose, number);
                 }
             }
+            signed_one();
             *self.done() += 1;
             self.moved.notify_all();
         }

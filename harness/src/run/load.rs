@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -19,10 +20,10 @@ use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
 use super::{Live, News, Phase, Rig, Side, Speedometer, bot, header};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
-use crate::init_data::Signed;
+use crate::init_data::{CannotSign, Signed};
 use crate::record::{Intervals, interval_length};
 use crate::scenario::Ready;
-use crate::vitals::{Observed, Observer, Subject};
+use crate::vitals::{self, Observed, Observer, Subject};
 
 /// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
 pub(super) const LEAD: Duration = Duration::from_millis(500);
@@ -48,7 +49,8 @@ pub(super) fn load(
     let load_to = load_from + ground.load_length;
     header.load_us = (micros(load_from), micros(load_to));
     rig.write(Row::Header(Box::new(header)));
-    let signed = Signed::start(&rig.order.scenario, &ground.plan, ground.bot_token, ground.epoch_unix + load_from)?;
+    let ahead = Arc::new(AtomicU64::new(0));
+    let signed = sign(rig, load_from, &ahead)?;
     // What is not signed by then is signed during the load, on a core that the driving thread would rather have.
     signed.wait(ground.load_length, LEAD / 2);
     let (watching, job) = prepare(rig, telegram, Arc::new(signed), load_from)?;
@@ -74,7 +76,20 @@ pub(super) fn load(
         pss_bytes: observed.pss_bytes,
     }));
     let seal = seal(&driven, watched, &observed);
-    Ok(Seal { partial: seal.partial || rested == Rested::CutShort, ..seal })
+    let signed_ahead_us = ahead.load(Ordering::Relaxed);
+    Ok(Seal { partial: seal.partial || rested == Rested::CutShort, signed_ahead_us, ..seal })
+}
+
+/// Signs, and counts what that costs before the load, in microseconds of CPU time: the vitals tell of the load alone.
+fn sign(rig: &Rig<'_>, load_from: Duration, ahead: &Arc<AtomicU64>) -> Result<Signed, CannotSign> {
+    let (ground, ahead) = (rig.ground, Arc::clone(ahead));
+    let clock = ground.clock;
+    let meter = move || {
+        if clock.now() < load_from {
+            ahead.store(micros(vitals::cpu_of_this_thread()), Ordering::Relaxed);
+        }
+    };
+    Signed::start_metered(&rig.order.scenario, &ground.plan, ground.bot_token, ground.epoch_unix + load_from, meter)
 }
 
 /// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so, and whose
@@ -246,6 +261,7 @@ fn seal(driven: &Driven, watched: Watched, observed: &Observed) -> Seal {
         failed: None,
         dropped: driven.exemplars_dropped + observed.dropped,
         deliveries_dropped: driven.expected_dropped + watched.sightings_dropped,
+        signed_ahead_us: 0,
     }
 }
 

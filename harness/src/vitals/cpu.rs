@@ -90,7 +90,7 @@ pub(super) struct Own {
 }
 
 /// CPU time of the calling thread so far.
-pub(super) fn this_thread() -> Duration {
+pub(crate) fn this_thread() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec as u64, used.tv_nsec as u32)
 }

@@ -1,8 +1,9 @@
 //! What the kernel and the probes say of the system, ten times a second, and of the rig's own share.
 //!
 //! Two threads of their own: one reads `/proc`, the listen queue and the pages that the system's own loops write, the
-//! other asks the system over one kept connection, steadily. The system is changed for neither, and what could not be measured is `None` and has
-//! its reason in the observations, never a zero. The rig's own lateness is never charged to the system.
+//! other asks the system over one kept connection, steadily. The system is changed for neither, and what could not be
+//! measured is `None` and has its reason in the observations, never a zero. The rig's own lateness is never charged to
+//! the system.
 
 mod cpu;
 mod files;
@@ -24,6 +25,7 @@ mod silence;
 mod stalls;
 mod threads;
 
+pub(crate) use cpu::this_thread as cpu_of_this_thread;
 pub use heartbeat::Folder;
 pub(crate) use heartbeat::{Runtime, isolating};
 pub use machine::machine;

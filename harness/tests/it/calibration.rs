@@ -96,8 +96,11 @@ fn a_stopped_rig_makes_the_run_invalid_in_words() {
     std::thread::sleep(Duration::from_secs(2));
     kill(child.id(), "CONT");
     let left = rig.wait(child).ended(4).complete();
-    assert_eq!(left.summary()["verdict"], "invalid");
-    assert_ne!(left.summary()["invalid_because"][0], "");
+    assert!(left.file("report.md").contains("calibrated right before: "), "what the rig can do is part of the report");
+    let summary = left.summary();
+    assert_eq!(summary["verdict"], "invalid");
+    let why = summary["invalid_because"][0].as_str().expect("a reason");
+    assert!(why.starts_with("the rig stood still"), "{why}");
 }
 
 #[test]
@@ -107,11 +110,11 @@ fn a_stopped_system_is_a_stall_of_that_length_and_no_fault_of_the_rig() {
     load_has_begun(&rig);
     let system = system(&rig);
     kill(system, "STOP");
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(5));
     kill(system, "CONT");
     let summary = rig.wait(child).ended(0).complete().summary();
     let recorded = summary["system"]["stall_max_ms"].as_f64().expect("a stall");
-    assert!((1900.0..2500.0).contains(&recorded), "stopped for 2 s, recorded {recorded} ms");
+    assert!((4900.0..5500.0).contains(&recorded), "stopped for 5 s, recorded {recorded} ms");
     let slowest = ["open", "guess"].map(|act| summary["acts"][act]["response_us"]["max"].as_u64().expect("a maximum"));
-    assert!(slowest.iter().any(|us| *us > 1_800_000), "responses count from the planned instant: {slowest:?} us");
+    assert!(slowest.iter().any(|us| *us > 4_800_000), "responses count from the planned instant: {slowest:?} us");
 }

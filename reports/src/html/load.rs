@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::chart::outcomes::{CLASSES, Class};
 use crate::chart::{arrivals, latency, outcomes, percentiles};
 use crate::how::network;
-use crate::summary::{Act, Quantiles};
+use crate::summary::Act;
 use crate::{Report, Value, tables};
 
 use super::plate::plate;
@@ -42,32 +42,8 @@ pub(super) fn response_times(report: &Report<'_>) -> Markup {
 fn where_the_time_went(report: &Report<'_>) -> Markup {
     html! {
         h3 { "Where the time went" }
-        p { "Service is from the send to the end, blocked is the wait for the player's own previous act, both of successes. Failed is from the planned instant to the failure." }
-        div.scroll { table.full {
-            thead { tr {
-                th { "act" } th { "time" } th.number { "count" }
-                th.number { "p50" } th.number { "p90" } th.number { "p99" } th.number { "p99.9" } th.number { "max" }
-            } }
-            @for (name, act) in tables::in_order(report.summary) {
-                tbody {
-                    (share(name, "service", &act.service_us))
-                    (share("", "blocked", &act.blocked_us))
-                    @if act.failed_response_us.count > 0 { (share("", "failed", &act.failed_response_us)) }
-                }
-            }
-        } }
-    }
-}
-
-fn share(act: &str, name: &str, quantiles: &Quantiles) -> Markup {
-    let Quantiles { count, mean: _, p50, p90, p99, p999, max } = *quantiles;
-    html! {
-        tr {
-            th scope="row" { (act) }
-            td { (name) }
-            td.number { (Value::Count(count)) }
-            @for us in [p50, p90, p99, p999, max] { td.number { @if let Some(us) = us { (Value::Time(us)) } @else { "–" } } }
-        }
+        p { "Service is from the send to the end, blocked is the wait for the player's own previous act, both of successes. Failed is from the planned instant to the failure. Lag is what the rig itself came late, whatever became of the act." }
+        (words::table(&tables::times(report.summary)))
     }
 }
 

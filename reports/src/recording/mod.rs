@@ -99,4 +99,7 @@ pub struct Seal {
     pub dropped: u64,
     /// Awaited effects and sightings dropped because a queue was full: if any, deliveries were not measured.
     pub deliveries_dropped: u64,
+    /// CPU time that signing initData took before the load, in microseconds.
+    #[serde(default)]
+    pub signed_ahead_us: u64,
 }

@@ -95,6 +95,7 @@ impl Act {
             response_us: Quantiles::of(&act.response),
             service_us: Quantiles::of(&act.service),
             blocked_us: Quantiles::of(&act.blocked),
+            lag_us: Quantiles::of(&act.lag),
             failed_response_us: Quantiles::of(&act.failed_response),
             judged_us: Quantiles::among(&act.response, planned.saturating_sub(act.outcomes.excused() - act.left)),
         }

@@ -153,7 +153,8 @@ impl Gathering {
 
     fn rig_summary(&self) -> Rig {
         let requests = self.acts.requests();
-        let mut rig = self.rig.summary(requests).of_all(&self.header.parts, requests);
+        let ahead_us = self.seal.as_ref().map_or(0, |seal| seal.signed_ahead_us);
+        let mut rig = self.rig.summary(requests, ahead_us).of_all(&self.header.parts, requests);
         self.acts.lag(&mut rig);
         rig.cores_shared = self.header.cores.shared;
         rig.dropped = self.seal.as_ref().map_or(0, |seal| seal.dropped);

@@ -90,6 +90,9 @@ pub struct Act {
     pub service_us: Quantiles,
     /// Waiting for the player's own previous act, of the ok ones.
     pub blocked_us: Quantiles,
+    /// How late the rig itself sent them, from the instant they were due and free to go.
+    #[serde(default)]
+    pub lag_us: Quantiles,
     /// From the planned instant, of those that failed.
     pub failed_response_us: Quantiles,
     /// Response time over all planned acts, one that did not succeed ranking slowest: what budgets judge. `null` above the share that succeeded.

@@ -116,10 +116,12 @@ impl RigWatch {
         }
     }
 
-    pub(super) fn summary(&self, requests: u64) -> Rig {
+    /// With the CPU time that the load took before it began.
+    pub(super) fn summary(&self, requests: u64, ahead_us: u64) -> Rig {
         let own = self.own.shares(self.cores);
+        let cpu_us = self.rig_cpu_us.length().map(|us| us + ahead_us);
         Rig {
-            cpu_us_per_request: self.rig_cpu_us.length().filter(|_| requests > 0).map(|us| us as f64 / requests as f64),
+            cpu_us_per_request: cpu_us.filter(|_| requests > 0).map(|us| us as f64 / requests as f64),
             core_busy: greatest(self.busy_by_second.values().filter_map(|second| second.get())),
             own_busy: greatest(own.iter().copied()),
             own_busy_sustained: greatest(own.windows(SUSTAINED_SECONDS).map(least)),
@@ -186,7 +188,7 @@ mod tests {
                 Vital { at_us, rig_core_busy: Some(1.0), rig_cpu_us: half, stub_cpu_us: half, ..Vital::default() };
             watch.take(&vital);
         }
-        watch.summary(1_000)
+        watch.summary(1_000, 0)
     }
 
     fn is_about(value: Option<f64>, expected: f64) -> bool {
@@ -221,9 +223,18 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_not_zero() {
-        let rig = watch((0, 1), 1).summary(10);
+        let rig = watch((0, 1), 1).summary(10, 7);
         assert_eq!((rig.core_busy, rig.own_busy, rig.own_busy_sustained, rig.steal), (None, None, None, None));
         assert_eq!((rig.cpu_us_per_request, rig.stub_cpu_seconds), (None, None));
+    }
+
+    #[test]
+    fn what_signing_took_before_the_load_is_part_of_every_request() {
+        let mut watch = watch((0, 1_000_000), 1);
+        for (at_us, used) in [(0, 100), (1_000_000, 700)] {
+            watch.take(&Vital { at_us, rig_cpu_us: Some(used), ..Vital::default() });
+        }
+        assert_eq!([0, 300].map(|ahead| watch.summary(100, ahead).cpu_us_per_request), [Some(6.0), Some(9.0)]);
     }
 
     #[test]
@@ -231,7 +242,7 @@ mod tests {
         let mut watch = watch((1_000_000, 2_000_000), 1);
         let busy = Vital { rig_core_busy: Some(1.0), steal: Some(0.5), rig_cpu_us: Some(900_000), ..Vital::default() };
         watch.take(&Vital { at_us: 999_999, ..busy });
-        let rig = watch.summary(1);
+        let rig = watch.summary(1, 0);
         assert_eq!((rig.core_busy, rig.own_busy, rig.steal), (None, None, None));
     }
 }

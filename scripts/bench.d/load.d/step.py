@@ -11,7 +11,7 @@ from tables import say, table
 CROWD = 'groups = 8\nplayers_per_group = 8\ntimeout = "60s"'
 JOURNEY = '''arrive.constant = { rate = 20000, over = "2s" }
 init_data = "authorization"
-steps = [{ act = "guess", post = "/api/guess", json = { word = "{word}", player = "{player.id}" }, repeat = 10, expect_status = 200, capture = { token = "/token" } }]'''
+steps = [{ act = "guess", post = "/api/guess", json = { word = "{word}", player = "{player.id}" }, repeat = 10, expect_status = 200, check = [{ pointer = "/token", exists = true }], capture = { token = "/token" } }]'''
 
 
 def measure(rounds, bounds):
