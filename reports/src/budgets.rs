@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budgets {
-    /// The most acts that may end refused, reset, in a connect timeout, closed or in a timeout.
+    /// The most acts that may end without an answer that can be read: refused, reset, in a connect timeout, without a TLS
+    /// session, closed, malformed or in a timeout.
     pub unserved: Option<u64>,
     /// The most acts that may not succeed, for whatever reason, deliberately skipped ones left out.
     pub failed: Option<u64>,

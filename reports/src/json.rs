@@ -90,7 +90,10 @@ mod tests {
             has_keys(&act[series], quantiles);
         }
         has_keys(&act["outcomes"], "check_failed status_1xx status_2xx status_3xx status_4xx status_5xx refused reset");
-        has_keys(&act["outcomes"], "connect_timeout closed timeout unanswered abandoned stopped skipped rig_fault");
+        has_keys(
+            &act["outcomes"],
+            "connect_timeout closed malformed timeout unanswered abandoned stopped skipped rig_fault",
+        );
         has_keys(&file["rig"], "lag_us cpu_us_per_request core_busy steal cores_shared");
         has_keys(&file["rig"]["lag_us"], "p50 p99 max");
         has_keys(&file["system"], "stderr_lines stderr_errors top_messages rss_peak_bytes cpu_seconds handles_peak");

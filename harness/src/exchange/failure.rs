@@ -20,8 +20,10 @@ pub enum Failure {
     Timeout,
     /// Connected, but the two could not agree on TLS: a certificate that is not trusted, no version in common.
     Tls,
-    /// What came is not an HTTP answer.
+    /// What came is no answer that can be read: not HTTP, or against the rules of the protocol that is spoken.
     Malformed,
+    /// What came is longer than anything that is kept, so that nobody can tell what it was.
+    TooLong,
     /// The rig's own fault.
     Rig(RigFault),
 }
@@ -36,14 +38,26 @@ impl Failure {
     }
 
     /// What ended a connection that had been made. A library between us and the kernel may have ended it with an error
-    /// of its own, which has no number.
+    /// of its own, or passed the kernel's on without its number.
     pub(super) fn of_connection(error: &io::Error) -> Self {
-        match (Errno::from_io_error(error), error.kind()) {
-            (Some(errno), _) => Self::of(Some(errno)),
-            (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero) => Self::Closed,
-            (None, io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe) => Self::Reset,
-            (None, io::ErrorKind::InvalidData) => Self::Malformed,
-            (None, _) => Self::of(None),
+        match Errno::from_io_error(error) {
+            Some(errno) => Self::of(Some(errno)),
+            None => Self::of_kind(error),
+        }
+    }
+
+    fn of_kind(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::WriteZero => Self::Closed,
+            io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::NotConnected => Self::Reset,
+            io::ErrorKind::TimedOut => Self::Timeout,
+            // TLS 1.3 lets a peer refuse us when we hold the handshake for over (RFC 8446, section 4.4.2.4).
+            io::ErrorKind::InvalidData if is_alert(error) => Self::Tls,
+            io::ErrorKind::InvalidData => Self::Malformed,
+            _ => Self::of(None),
         }
     }
 
@@ -60,6 +74,12 @@ impl Failure {
     }
 }
 
+/// Whether the peer has ended the TLS session with a complaint.
+fn is_alert(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    matches!(cause, Some(rustls::Error::AlertReceived(_)))
+}
+
 impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
         match failure {
@@ -69,8 +89,9 @@ impl From<Failure> for Outcome {
             Failure::Closed => Self::Closed,
             Failure::Timeout => Self::Timeout,
             Failure::Tls => Self::TlsFailed,
-            // Something did answer, and what it said could not be what was wanted.
-            Failure::Malformed => Self::CheckFailed,
+            Failure::Malformed => Self::Malformed,
+            // As an answer of which nothing is known because its body was not kept.
+            Failure::TooLong => Self::CheckFailed,
             Failure::Rig(fault) => Self::RigFault(fault),
         }
     }
@@ -106,6 +127,29 @@ mod tests {
             [(Errno::CONNRESET, Failure::Reset), (Errno::PIPE, Failure::Reset), (Errno::TIMEDOUT, Failure::Timeout)]
         {
             assert_eq!(Failure::of_connection(&error(errno)), failure, "{errno:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_library_passes_on_without_its_number_is_told_by_its_kind() {
+        use io::ErrorKind;
+        for (kind, failure) in [
+            (ErrorKind::UnexpectedEof, Failure::Closed),
+            (ErrorKind::ConnectionReset, Failure::Reset),
+            (ErrorKind::ConnectionAborted, Failure::Reset),
+            (ErrorKind::TimedOut, Failure::Timeout),
+            (ErrorKind::InvalidData, Failure::Malformed),
+            (ErrorKind::Other, Failure::Rig(RigFault::Local)),
+        ] {
+            assert_eq!(Failure::of_connection(&kind.into()), failure, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_malformed_and_a_complaint_of_the_peers_is_a_failure_of_tls() {
+        let alert = rustls::Error::AlertReceived(rustls::AlertDescription::CertificateRequired);
+        for (cause, failure) in [(rustls::Error::DecryptError, Failure::Malformed), (alert, Failure::Tls)] {
+            assert_eq!(Failure::of_connection(&io::Error::new(io::ErrorKind::InvalidData, cause)), failure);
         }
     }
 }

@@ -31,6 +31,7 @@ fn in_words(failure: Failure) -> io::Error {
             let why = "no agreement on TLS: does `system.tls` name the certificate, or who signed it, and its name?";
             return io::Error::other(why);
         }
+        Failure::TooLong => return io::Error::new(io::ErrorKind::InvalidData, "an answer that is too long"),
         Failure::Malformed => return io::Error::new(io::ErrorKind::InvalidData, "an answer that is not HTTP"),
         Failure::Rig(fault) => return io::Error::other(format!("the rig could not ask: {fault:?}")),
     };

@@ -122,7 +122,8 @@ async fn receive(mut stream: RecvStream, body: Body) -> Result<Vec<u8>, h2::Erro
     Ok(if keeps { kept } else { Vec::new() })
 }
 
-/// Why an exchange broke. A peer that refuses a stream or says goodbye has not looked at it (RFC 9113, sections 6.8 and
+/// Why an exchange broke, by who ended it: the peer with a word, the library over what the peer sent, or neither, which
+/// leaves us. A peer that refuses a stream or says goodbye has not looked at it (RFC 9113, sections 6.8 and
 /// 8.7), so that it may be tried elsewhere like one on a connection that had been closed; a stream that it resets, it has.
 fn why(error: &h2::Error) -> Broken {
     if let Some(error) = error.get_io() {
@@ -132,10 +133,11 @@ fn why(error: &h2::Error) -> Broken {
         return Broken { failure, begun: false };
     }
     let unseen = error.is_go_away() && error.is_remote() || error.reason() == Some(Reason::REFUSED_STREAM);
-    let failure = match error.is_remote() {
-        true if unseen => Failure::Closed,
-        true => Failure::Reset,
-        false => Failure::Malformed,
+    let failure = match (error.is_remote(), error.is_library()) {
+        (true, _) if unseen => Failure::Closed,
+        (true, _) => Failure::Reset,
+        (false, true) => Failure::Malformed,
+        (false, false) => Failure::Rig(RigFault::Local),
     };
     Broken { failure, begun: !unseen }
 }

@@ -11,7 +11,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use http::{HeaderValue, Request};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio_tungstenite::tungstenite::error::{Error, ProtocolError};
+use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError};
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::protocol::{Message, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
@@ -212,6 +212,7 @@ fn why(error: &Error) -> Failure {
             | ProtocolError::SendAfterClosing
             | ProtocolError::ReceivedAfterClosing,
         ) => Failure::Closed,
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => Failure::TooLong,
         _ => Failure::Malformed,
     }
 }

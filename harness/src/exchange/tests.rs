@@ -93,6 +93,20 @@ fn a_reset_a_close_and_a_hang_are_told_apart() {
 }
 
 #[test]
+fn what_begins_as_an_answer_and_breaks_the_rules_is_malformed_at_once_and_what_stops_is_closed() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let endless = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(80 * 1024));
+    for (text, expected) in [
+        (format!("{head}xyz\r\nhi"), Failure::Malformed),
+        (endless, Failure::Malformed),
+        (format!("{head}5\r\nhi"), Failure::Closed),
+    ] {
+        let server = Rough::always(Manner::Last(text.clone()));
+        assert_eq!(failure(endpoint(server.address)), expected, "{}", &text[..60]);
+    }
+}
+
+#[test]
 fn a_status_is_an_answer_whatever_it_is() {
     let server = Rough::always(Manner::Answer(vec![answer("503 Service Unavailable", "no")]));
     let exchanged = exchanges(endpoint(server.address), 1).remove(0);

@@ -225,6 +225,7 @@ fn excused(sample: &Sample, from: Option<Duration>) -> Option<Sample> {
         | Outcome::TlsFailed
         | Outcome::ConnectTimeout
         | Outcome::Closed
+        | Outcome::Malformed
         | Outcome::Timeout
         | Outcome::Unanswered
         | Outcome::Abandoned

@@ -127,6 +127,11 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
              name it bears?"
                 .to_owned()
         }
+        Outcome::Malformed => {
+            "was answered with something that is not HTTP, or not as its version has it: does what listens \
+            there speak what `[system]` says (`tls`, `http2`)?"
+                .to_owned()
+        }
         Outcome::Closed => "was not answered: the connection was closed".to_owned(),
         Outcome::Reset => "was not answered: the connection was reset".to_owned(),
         Outcome::Refused => "found nobody listening".to_owned(),

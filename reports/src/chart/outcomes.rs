@@ -26,7 +26,7 @@ pub(crate) struct Class {
 }
 
 /// Every class, those of one kind together.
-pub(crate) const CLASSES: [Class; 17] = [
+pub(crate) const CLASSES: [Class; 18] = [
     class("timeout", "connected and sent, but no complete answer in time", (Ink::Violet, 1.0), |o| o.timeout),
     class("connect timeout", "no handshake in time", (Ink::Violet, 0.6), |o| o.connect_timeout),
     class("unanswered", "no call of the bot answered it", (Ink::Violet, 0.35), |o| o.unanswered),
@@ -34,6 +34,7 @@ pub(crate) const CLASSES: [Class; 17] = [
     class("reset", "the connection was reset", (Ink::Bad, 0.6), |o| o.reset),
     class("tls failed", "connected, but no TLS session came of it", (Ink::Bad, 0.2), |o| o.tls_failed),
     class("closed", "the connection ended before the answer was whole", (Ink::Bad, 0.35), |o| o.closed),
+    class("malformed", "what came is no answer that can be read", (Ink::Bad, 0.8), |o| o.malformed),
     class("status 5xx", "answered with a server error", (Ink::Amber, 1.0), |o| o.status_5xx),
     class("status 4xx", "answered with a client error", (Ink::Amber, 0.6), |o| o.status_4xx),
     class("check failed", "answered, but not as expected", (Ink::Amber, 0.35), |o| o.check_failed),

@@ -64,9 +64,9 @@ pub enum Outcome {
         /// The handshake needed SYN retransmits: the user waited a second or more to be let in.
         late_connect: bool,
     },
-    /// Answered, but not in HTTP, or without what the step captures, checks or shows.
+    /// Answered, but without what the step captures, checks or shows.
     CheckFailed,
-    /// Answered with a status that was not expected.
+    /// Answered with a status that was not expected. One outside of 100 to 599 is counted as [`Self::Malformed`].
     Status(u16),
     /// `ECONNREFUSED`: nobody listens.
     Refused,
@@ -78,6 +78,8 @@ pub enum Outcome {
     TlsFailed,
     /// The connection ended before the answer was whole.
     Closed,
+    /// What came is no answer that can be read: not HTTP, or against the rules of the protocol that is spoken.
+    Malformed,
     /// Connected and sent, but no complete answer within `timeout`.
     Timeout,
     /// A bot act that no call of the bot answered.
@@ -106,6 +108,7 @@ impl Outcome {
             | Self::ConnectTimeout
             | Self::TlsFailed
             | Self::Closed
+            | Self::Malformed
             | Self::Timeout
             | Self::Unanswered => true,
             Self::Ok { .. } | Self::RigFault(_) | Self::Abandoned | Self::Stopped | Self::Skipped { .. } => false,
@@ -150,6 +153,8 @@ pub struct Outcomes {
     #[serde(default)]
     pub tls_failed: u64,
     pub closed: u64,
+    #[serde(default)]
+    pub malformed: u64,
     pub timeout: u64,
     pub unanswered: u64,
     pub abandoned: u64,
@@ -171,6 +176,7 @@ impl Outcomes {
             Outcome::ConnectTimeout => &mut self.connect_timeout,
             Outcome::TlsFailed => &mut self.tls_failed,
             Outcome::Closed => &mut self.closed,
+            Outcome::Malformed => &mut self.malformed,
             Outcome::Timeout => &mut self.timeout,
             Outcome::Unanswered => &mut self.unanswered,
             Outcome::RigFault(_) => &mut self.rig_fault,
@@ -180,14 +186,16 @@ impl Outcomes {
         } += 1;
     }
 
-    /// The class of an HTTP status. What is no status at all (under 200, from 500 on) goes to the nearest class.
+    /// The class of an HTTP status. Below 100 and from 600 on there are none (RFC 9110, section 15): whoever sends one
+    /// says nothing that can be relied on.
     fn status(&mut self, code: u16) -> &mut u64 {
         match code {
-            0..200 => &mut self.status_1xx,
+            100..200 => &mut self.status_1xx,
             200..300 => &mut self.status_2xx,
             300..400 => &mut self.status_3xx,
             400..500 => &mut self.status_4xx,
-            500.. => &mut self.status_5xx,
+            500..600 => &mut self.status_5xx,
+            ..100 | 600.. => &mut self.malformed,
         }
     }
 
@@ -204,6 +212,7 @@ impl Outcomes {
         self.connect_timeout += other.connect_timeout;
         self.tls_failed += other.tls_failed;
         self.closed += other.closed;
+        self.malformed += other.malformed;
         self.timeout += other.timeout;
         self.unanswered += other.unanswered;
         self.abandoned += other.abandoned;
@@ -213,7 +222,7 @@ impl Outcomes {
     }
 
     /// Every class with its key in `summary.json`.
-    pub fn named(&self) -> [(&'static str, u64); 17] {
+    pub fn named(&self) -> [(&'static str, u64); 18] {
         [
             ("check_failed", self.check_failed),
             ("status_1xx", self.status_1xx),
@@ -226,6 +235,7 @@ impl Outcomes {
             ("connect_timeout", self.connect_timeout),
             ("tls_failed", self.tls_failed),
             ("closed", self.closed),
+            ("malformed", self.malformed),
             ("timeout", self.timeout),
             ("unanswered", self.unanswered),
             ("abandoned", self.abandoned),
@@ -245,9 +255,10 @@ impl Outcomes {
         self.named().iter().map(|(_, count)| count).sum()
     }
 
-    /// Those the system left without an answer.
+    /// Those the system left without an answer that can be read.
     pub fn unserved(&self) -> u64 {
-        self.refused + self.reset + self.connect_timeout + self.tls_failed + self.closed + self.timeout
+        let unconnected = self.refused + self.connect_timeout + self.tls_failed;
+        unconnected + self.reset + self.closed + self.malformed + self.timeout
     }
 }
 
@@ -271,7 +282,7 @@ pub(crate) mod micros {
 mod tests {
     use super::*;
 
-    const EVERY_FAILURE: [Outcome; 17] = [
+    const EVERY_FAILURE: [Outcome; 18] = [
         Outcome::CheckFailed,
         Outcome::Status(101),
         Outcome::Status(204),
@@ -283,6 +294,7 @@ mod tests {
         Outcome::ConnectTimeout,
         Outcome::TlsFailed,
         Outcome::Closed,
+        Outcome::Malformed,
         Outcome::Timeout,
         Outcome::Unanswered,
         Outcome::Abandoned,
@@ -302,7 +314,7 @@ mod tests {
     #[test]
     fn every_class_of_failure_is_counted_in_a_place_of_its_own() {
         let counts = counted(&EVERY_FAILURE).named().map(|(_, count)| count);
-        assert_eq!(counts, [1; 17]);
+        assert_eq!(counts, [1; 18]);
     }
 
     #[test]
@@ -330,12 +342,32 @@ mod tests {
     fn merging_adds_every_class() {
         let mut twice = counted(&EVERY_FAILURE);
         twice.merge(&counted(&EVERY_FAILURE));
-        assert_eq!(twice.named().map(|(_, count)| count), [2; 17]);
+        assert_eq!(twice.named().map(|(_, count)| count), [2; 18]);
     }
 
     #[test]
-    fn unserved_are_the_six_ways_of_getting_no_answer() {
-        assert_eq!(counted(&EVERY_FAILURE).unserved(), 6);
+    fn unserved_are_the_seven_ways_of_getting_no_answer() {
+        assert_eq!(counted(&EVERY_FAILURE).unserved(), 7);
+    }
+
+    #[test]
+    fn a_status_that_http_does_not_have_is_no_answer_and_of_no_class() {
+        for (code, class) in
+            [(0, "malformed"), (99, "malformed"), (100, "status_1xx"), (599, "status_5xx"), (600, "malformed")]
+        {
+            assert_eq!(Outcome::Status(code).words(), class, "{code}");
+        }
+        assert_eq!(counted(&[Outcome::Status(999)]).unserved(), 1);
+    }
+
+    #[test]
+    fn counts_from_before_a_class_was_told_apart_are_read_as_none_of_it() {
+        let mut older = serde_json::to_value(counted(&EVERY_FAILURE)).unwrap();
+        for class in ["malformed", "tls_failed", "stopped"] {
+            older.as_object_mut().unwrap().remove(class);
+        }
+        let read: Outcomes = serde_json::from_value(older).unwrap();
+        assert_eq!((read.malformed, read.tls_failed, read.stopped, read.closed), (0, 0, 0, 1));
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub struct Act {
     pub outcomes: Outcomes,
     /// Of the ok ones, those whose handshake needed SYN retransmits.
     pub late_connect: u64,
-    /// Refused + reset + connect timeout + closed + timeout.
+    /// Refused + reset + connect timeout + no TLS session + closed + malformed + timeout.
     pub unserved: u64,
     /// Of the skipped ones, those whose player had left over an act that failed.
     pub left: u64,

@@ -18,6 +18,9 @@ fn every_way_to_fail_is_a_class_of_its_own() {
         (Manner::Answer(vec![answer("302 Found", "")]), 0, classes([("status_3xx", 3)])),
         (Manner::Reset, 0, classes([("reset", 3)])),
         (Manner::Close, 0, classes([("closed", 3)])),
+        (Manner::Last("220 smtp.example ESMTP\r\n".to_owned()), 0, classes([("malformed", 3)])),
+        (Manner::Answer(vec![answer("999 Denied", "")]), 0, classes([("malformed", 3)])),
+        (Manner::Answer(vec![answer("099 Nothing", "")]), 0, classes([("malformed", 3)])),
     ] {
         let server = Rough::always(manner.clone());
         let outcome = apart([0, 5, 10]).against(server.address);

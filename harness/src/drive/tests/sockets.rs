@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request as Opening, Response};
 use tokio_tungstenite::tungstenite::protocol::Message;
@@ -20,6 +21,10 @@ enum Then {
     Close,
     /// Ends the connection without a word.
     Drop,
+    /// Answers with a frame of no kind that there is.
+    Garble,
+    /// Answers with a message that is longer than any that is kept.
+    Ramble,
     /// Says nothing.
     Nothing,
 }
@@ -70,6 +75,8 @@ async fn talk(mut stream: WebSocketStream<TcpStream>, then: Then) {
             }
             Then::Close => stream.close(None).await,
             Then::Drop => return,
+            Then::Garble => stream.get_mut().write_all(&[0x8f, 0]).await.map_err(Into::into),
+            Then::Ramble => stream.send(Message::text("x".repeat(1024 * 1024 + 1))).await,
             Then::Nothing => Ok(()),
         };
         if said.is_err() {
@@ -121,9 +128,13 @@ fn init_data_goes_with_the_opening() {
 #[test]
 fn ways_of_not_answering_are_told_apart() {
     let hurried = 200 * MILLISECOND;
-    for (then, timeout, class) in
-        [(Then::Close, PATIENCE, "closed"), (Then::Drop, PATIENCE, "closed"), (Then::Nothing, hurried, "timeout")]
-    {
+    for (then, timeout, class) in [
+        (Then::Close, PATIENCE, "closed"),
+        (Then::Drop, PATIENCE, "closed"),
+        (Then::Nothing, hurried, "timeout"),
+        (Then::Garble, PATIENCE, "malformed"),
+        (Then::Ramble, PATIENCE, "check_failed"),
+    ] {
         let load = apart([0]).steps([says("join", "hi", Some(Sought::Anything))]).timeout(timeout);
         let outcome = load.against(serve(then, None));
         assert_eq!(outcome.failures(), classes([(class, 1)]), "{then:?}");
@@ -137,7 +148,7 @@ fn an_opening_fails_as_any_request_does() {
         (not_found, "status_4xx"),
         (Manner::Reset, "reset"),
         (Manner::Close, "closed"),
-        (Manner::Last("220 smtp.example ESMTP\r\n".to_owned()), "check_failed"),
+        (Manner::Last("220 smtp.example ESMTP\r\n".to_owned()), "malformed"),
     ] {
         let server = Rough::always(manner);
         let outcome = apart([0]).steps([says("join", "hi", None)]).against(server.address);

@@ -146,6 +146,9 @@ fn over_http_2_ways_to_fail_are_told_apart() {
     assert_eq!(failure(speaking(http2(), nobody().address)), Failure::Refused);
     let old = Rough::always(Manner::Last(answer("400 Bad Request", "")));
     assert_eq!(failure(speaking(http2(), old.address)), Failure::Malformed);
+    // A DATA frame of nothing, for stream 0: there is no such thing (RFC 9113, section 6.1).
+    let lawless = Rough::always(Manner::Last("\0\0\0\0\0\0\0\0\0".repeat(2)));
+    assert_eq!(failure(speaking(http2(), lawless.address)), Failure::Malformed);
 }
 
 #[test]
@@ -202,4 +205,55 @@ fn a_glance_speaks_as_it_is_told() {
     assert_eq!(look(speech).unwrap(), 204);
     let untrusting = tls(&Identity::signed("localhost"), "localhost", true);
     assert!(look(untrusting).unwrap_err().to_string().contains("system.tls"));
+}
+
+/// A relay before a server that does this to what the server says after so many bytes.
+fn spoiled(server: SocketAddr, after: usize, spoil: fn(&mut Vec<u8>) -> bool) -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    // It ends with its one connection.
+    thread::spawn(move || {
+        let (client, _) = listener.accept().unwrap();
+        let server = std::net::TcpStream::connect(server).unwrap();
+        let (mut asks, mut asked) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        let asking = thread::spawn(move || std::io::copy(&mut asks, &mut asked));
+        relay(&server, &client, after, spoil);
+        drop((client.shutdown(std::net::Shutdown::Both), server.shutdown(std::net::Shutdown::Both)));
+        drop(asking.join().unwrap());
+    });
+    address
+}
+
+fn relay(mut from: &std::net::TcpStream, mut to: &std::net::TcpStream, after: usize, spoil: fn(&mut Vec<u8>) -> bool) {
+    use std::io::{Read as _, Write as _};
+    let (mut said, mut piece) = (0, vec![0; 64 * 1024]);
+    while let Ok(length @ 1..) = from.read(&mut piece) {
+        let mut passed = piece[..length].to_vec();
+        said += length;
+        let goes_on = said <= after || spoil(&mut passed);
+        if to.write_all(&passed).is_err() || !goes_on {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_tls_record_that_was_tampered_with_is_malformed_and_one_that_was_cut_short_is_closed() {
+    let tampered = |passed: &mut Vec<u8>| {
+        let last = passed.len() - 1;
+        passed[last] ^= 1;
+        true
+    };
+    let cut = |passed: &mut Vec<u8>| {
+        passed.truncate(passed.len() - 1);
+        false
+    };
+    // A handshake takes some 2 KB, and the answer hundreds.
+    let after = 16 * 1024;
+    for (spoil, expected) in [(tampered as fn(&mut Vec<u8>) -> bool, Failure::Malformed), (cut, Failure::Closed)] {
+        let identity = Identity::signed("localhost");
+        let speech = tls(&identity, "localhost", true);
+        let server = Versed::secure(identity, &["h2"], |_, _| Way::Answer(200, 400_000));
+        assert_eq!(failure(speaking(speech, spoiled(server.address, after, spoil))), expected);
+    }
 }
