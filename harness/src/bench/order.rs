@@ -63,7 +63,7 @@ impl Order {
     }
 
     /// The scenario that a user would have to write. Of a closed loop it is only the beginning: everybody once.
-    pub(super) fn scenario(&self) -> Result<Scenario, Complaint> {
+    pub(crate) fn scenario(&self) -> Result<Scenario, Complaint> {
         let length = humantime::format_duration(self.length);
         let (connections, arrive) = match self.load {
             Load::Closed { .. } => ("player", "burst.over = \"1ms\"".to_owned()),

@@ -1,5 +1,7 @@
 //! `floodrig bench`: the engine alone against one URL.
 
+mod advice;
+
 use std::io::{self, Write as _};
 use std::net::TcpStream;
 use std::path::{PathBuf, absolute};
@@ -68,11 +70,13 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &Args) -> Exit {
-    let measured = order(args).and_then(|order| measure(&order));
+    let measured = order(args).and_then(|order| Ok((measure(&order)?, order)));
     match measured {
-        Ok((summary, verdict)) => {
+        Ok(((summary, verdict), order)) => {
             let printed = Exit::printed(show(&summary, &verdict, args.json));
-            advise(args, &summary);
+            if let Some(advice) = advice::on(&order, &summary) {
+                say::talk(&advice);
+            }
             Exit::worst([printed, verdict.kind().into()])
         }
         Err(refused) => refused.tell(),
@@ -157,20 +161,6 @@ fn refused(cause: BenchError) -> Refused {
         BenchError::Io { .. } | BenchError::Sign(_) | BenchError::Drive(_) | BenchError::Panicked(_) => {
             Refused::failed(cause)
         }
-    }
-}
-
-/// Says what to do when those who listen could not be trusted, or do not speak TLS.
-fn advise(args: &Args, summary: &Summary) {
-    let planned: u64 = summary.acts.values().map(|act| act.planned).sum();
-    let failed: u64 = summary.acts.values().map(|act| act.outcomes.tls_failed).sum();
-    let host = Url::parse(&args.url).map(|url| url.host().to_owned()).unwrap_or_default();
-    if failed > 0 {
-        say::talk(&format!(
-            "{failed} of {planned} requests found no TLS session\n\
-             help: --ca has to hold the server's own certificate, or that of who signed it; one that was signed has to \
-             bear the name `{host}`"
-        ));
     }
 }
 

@@ -28,6 +28,7 @@ mod speech;
 mod tests;
 mod text;
 mod tls;
+mod tongue;
 mod trunk;
 #[cfg(test)]
 pub(crate) mod versed;
@@ -42,5 +43,6 @@ pub use sock_diag::tcp_info;
 pub use socket::{Socket, Words};
 pub use speech::Speech;
 pub use tls::TlsError;
+pub use tongue::{Tongue, tongue};
 pub use trunk::Trunk;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

@@ -1,5 +1,6 @@
 //! `floodrig bench` as a user meets it, against a server that counts for itself.
 
+mod nothing;
 mod secure;
 
 use std::net::TcpListener;

@@ -2,8 +2,9 @@
 
 use super::lines::lines;
 use super::{Breach, BudgetLine, Standing, Verdict, validity};
-use crate::Budgets;
+use crate::recording::Outcomes;
 use crate::summary::Summary;
+use crate::{Budgets, Value};
 
 /// The first that holds: partial, failed, not ready, died, invalid, broken, pass.
 pub fn judge(summary: &Summary, budgets: &Budgets) -> Verdict {
@@ -28,7 +29,24 @@ fn judge_what_was_measured(summary: &Summary, lines: &[BudgetLine]) -> Verdict {
         return Verdict::Invalid(reasons);
     }
     let breaches: Vec<Breach> = lines.iter().filter_map(BudgetLine::breach).collect();
-    if breaches.is_empty() { Verdict::Pass } else { Verdict::Broken(breaches) }
+    match nothing_succeeded(summary) {
+        Some(reason) if breaches.is_empty() => Verdict::Invalid(vec![reason]),
+        Some(_) | None if breaches.is_empty() => Verdict::Pass,
+        Some(_) | None => Verdict::Broken(breaches),
+    }
+}
+
+/// A run without a single success has no response times, and nobody can tell from it what the system does when it is
+/// asked well. Where a budget names that, it is broken; where none does, it is still no pass. A shard is one of many.
+fn nothing_succeeded(summary: &Summary) -> Option<String> {
+    if summary.header.shard.is_some() || summary.acts.values().any(|act| act.ok > 0) || !summary.any_failed() {
+        return None;
+    }
+    let mut all = Outcomes::default();
+    summary.acts.values().for_each(|act| all.merge(&act.outcomes));
+    let classes = all.named().into_iter().filter(|(_, count)| *count > 0);
+    let classes: Vec<String> = classes.map(|(class, count)| format!("{class} {}", Value::Count(count))).collect();
+    Some(format!("not one act succeeded ({}), so no response time was measured", classes.join(", ")))
 }
 
 /// Budgets on what was not measured, or none of which could be judged.
@@ -176,5 +194,36 @@ mod tests {
     #[test]
     fn without_budgets_a_measured_run_passes() {
         assert_eq!(verdict(|summary| summary.header.budgets = Budgets::default()).kind(), VerdictKind::Pass);
+    }
+
+    /// Every act of the small run ends like this.
+    fn all_end(summary: &mut Summary, count: fn(&mut Outcomes) -> &mut u64) {
+        for act in summary.acts.values_mut() {
+            *count(&mut act.outcomes) += std::mem::take(&mut act.ok);
+        }
+    }
+
+    #[test]
+    fn a_run_in_which_nothing_succeeded_is_no_pass_though_no_budget_says_so() {
+        let none_but = |ok| {
+            verdict(|summary| {
+                all_end(summary, |outcomes| &mut outcomes.status_4xx);
+                summary.header.budgets = Budgets::default();
+                summary.acts.get_mut("guess").unwrap().ok = ok;
+            })
+        };
+        let Verdict::Invalid(reasons) = none_but(0) else { panic!("nothing was measured") };
+        assert_eq!(reasons, ["not one act succeeded (status_4xx 300), so no response time was measured"]);
+        assert_eq!(none_but(1), Verdict::Pass);
+    }
+
+    #[test]
+    fn of_a_shard_in_which_nothing_succeeded_the_whole_is_judged() {
+        let shard = verdict(|summary| {
+            all_end(summary, |outcomes| &mut outcomes.status_4xx);
+            summary.header.budgets = Budgets::default();
+            summary.header.shard = Some(crate::recording::Shard { number: 1, of: 8 });
+        });
+        assert_eq!(shard, Verdict::Pass);
     }
 }

@@ -126,6 +126,7 @@ fn a_certificate_that_is_not_trusted_fails_every_request_and_what_to_do_is_said(
              or that of who signed it; one that was signed has to bear the name `{host}`"
         );
         assert!(said(&output).contains(&help), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(4), "{}", said(&output));
         assert_eq!(server.counted()["requests"], serde_json::json!({}));
     }
 }
@@ -140,4 +141,17 @@ fn a_server_without_tls_fails_every_request_of_an_https_bench() {
     let act = &summary(&output)["acts"]["bench"];
     assert_eq!(act["planned"], act["outcomes"]["tls_failed"], "{act}");
     assert!(received.load(Ordering::SeqCst) > 0 && said(&output).contains("found no TLS session"), "{}", said(&output));
+    assert!(said(&output).contains("help: the server speaks HTTP without TLS: write http://"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+}
+
+#[test]
+fn a_server_under_tls_fails_every_request_of_an_http_bench_and_what_to_do_is_said() {
+    for kind in ["https", "http2"] {
+        let server = Secure::serve(kind);
+        let output = bench(&[&format!("http://127.0.0.1:{}/", server.port), "--duration", "200ms", "--json"]);
+        assert_eq!(summary(&output)["acts"]["bench"]["ok"], 0);
+        assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+        assert!(said(&output).contains("help: the server speaks TLS: write https://"), "{}", said(&output));
+    }
 }
