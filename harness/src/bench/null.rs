@@ -5,14 +5,20 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use super::BenchError;
 use crate::system::cores::pin_this_thread;
+
+/// Until the next try to accept after one that failed: handles come back when a connection ends, and not sooner for being
+/// asked for.
+const PAUSE: Duration = Duration::from_millis(10);
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
@@ -54,7 +60,7 @@ impl Drop for Null {
 fn serve(cores: &[u32], stopped: oneshot::Receiver<()>, tell: impl FnOnce(io::Result<(SocketAddr, u32)>)) {
     let up = || {
         pin_this_thread(cores)?;
-        let runtime = Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
+        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr()?;
         Ok((runtime, listener, address))
@@ -79,7 +85,7 @@ async fn accept(listener: &TcpListener) {
             tokio::task::spawn_local(answer(stream));
         } else {
             // Out of descriptors, say: whoever was to be answered sees it, and the next one may be luckier.
-            tokio::task::yield_now().await;
+            sleep(PAUSE).await;
         }
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{ActInterval, Interval, Outcome, Row, Sample};
 
+use super::patient::hand_over;
 use super::progress::Progress;
 use super::slowest::{KEPT, Slowest};
 
@@ -159,7 +160,7 @@ impl Intervals {
         self.until = now.max(self.from + Duration::from_micros(1));
         self.offer_exemplars();
         let last = Row::Interval(self.take());
-        drop(self.rows.send(last));
+        hand_over(&self.rows, last, &self.progress);
         self.recorded
     }
 

@@ -6,11 +6,13 @@
 
 mod header;
 mod intervals;
+mod patient;
 mod progress;
 mod recorder;
 mod slowest;
 
 pub use header::{nothing_watched, of_plan};
 pub use intervals::{Intervals, Recorded, interval_length};
+pub use patient::hand_over;
 pub use progress::{Progress, Standing};
 pub use recorder::{RecordError, Recorder};

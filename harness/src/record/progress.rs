@@ -16,6 +16,8 @@ pub struct Progress {
     rss_bytes: AtomicU64,
     /// In microseconds; 0 until anything was counted.
     p99: AtomicU64,
+    /// Rows that the disk did not take in time.
+    lost: AtomicU64,
 }
 
 /// The counts at one instant.
@@ -60,6 +62,16 @@ impl Progress {
     /// Counts calls answered 429.
     pub fn add_throttled(&self, calls: u64) {
         self.throttled.fetch_add(calls, Ordering::Relaxed);
+    }
+
+    /// Counts a row that is not in the recording.
+    pub(super) fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Rows that are not in the recording because the disk did not take them in time.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
     }
 
     pub(super) fn offered(&self) {

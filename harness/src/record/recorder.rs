@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use floodrig_reports::recording::{Histogram, Interval, Row, Seal, WriteError, Writer};
 
+use super::patient::{PATIENCE, eventually, hand_over_within};
 use super::progress::Progress;
 
 /// Rows that wait for the disk at most. A run makes some tens a second, so this rides out a disk that stops for half a minute.
@@ -40,6 +42,16 @@ pub enum RecordError {
     /// The writer's thread could not be started.
     #[error("could not start the thread that writes the recording: {0}")]
     Thread(io::Error),
+    /// The disk has stopped taking anything.
+    #[error(
+        "{path}: the disk took nothing for {patience:.0?}, and the recording is not whole: see to it, or name another folder with --out"
+    )]
+    Stuck {
+        /// The file.
+        path: PathBuf,
+        /// For how long it was waited for.
+        patience: Duration,
+    },
     /// The writer's thread panicked, with its message on stderr.
     #[error("the thread that writes the recording panicked")]
     Panicked,
@@ -51,6 +63,9 @@ pub struct Recorder {
     rows: SyncSender<Row>,
     writer: JoinHandle<Result<(), WriteError>>,
     path: PathBuf,
+    progress: Arc<Progress>,
+    /// For how long the disk is waited for at the end.
+    patience: Duration,
 }
 
 impl Recorder {
@@ -64,8 +79,9 @@ impl Recorder {
     fn writing(file: File, path: PathBuf, progress: Arc<Progress>) -> Result<Self, RecordError> {
         let (rows, queue) = sync_channel(QUEUE);
         let start = thread::Builder::new().name("recorder".to_owned());
-        let writer = start.spawn(move || write(&queue, file, &progress)).map_err(RecordError::Thread)?;
-        Ok(Self { rows, writer, path })
+        let shown = Arc::clone(&progress);
+        let writer = start.spawn(move || write(&queue, file, &shown)).map_err(RecordError::Thread)?;
+        Ok(Self { rows, writer, path, progress, patience: PATIENCE })
     }
 
     /// Where rows go. On a measuring path, `try_send` and count what does not fit.
@@ -73,10 +89,15 @@ impl Recorder {
         self.rows.clone()
     }
 
-    /// Writes the seal as the last line and waits for the disk. Rows that are sent later find the queue closed.
+    /// Writes the seal as the last line and waits for the disk, but not for ever. Rows that are sent later find the queue
+    /// closed.
     pub fn finish(self, seal: Seal) -> Result<(), RecordError> {
         // A queue that is already closed means the writer has failed, which `join` tells.
-        drop(self.rows.send(Row::Seal(seal)));
+        hand_over_within(&self.rows, Row::Seal(seal), &self.progress, self.patience);
+        let ended = eventually(self.patience, || self.writer.is_finished().then_some(()));
+        if ended.is_none() || self.progress.lost() > 0 {
+            return Err(RecordError::Stuck { path: self.path, patience: self.patience });
+        }
         let written = self.writer.join().map_err(|_| RecordError::Panicked)?;
         written.map_err(|cause| RecordError::Write { path: self.path, cause })
     }
@@ -152,8 +173,8 @@ fn show(responses: &mut Histogram, interval: &Interval, progress: &Progress) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
-    use std::time::Duration;
+    use std::io::{BufReader, Read as _, pipe};
+    use std::os::fd::OwnedFd;
 
     use floodrig_reports::recording::{ActInterval, Event, EventKind, FORMAT, Header, Reader};
 
@@ -250,6 +271,28 @@ mod tests {
         let error = Recorder::create(&path, Arc::default()).unwrap_err().to_string();
         assert!(error.contains("File exists"), "{error}");
         assert_eq!(read(&path), [header(), Row::Seal(seal())]);
+    }
+
+    #[test]
+    fn a_disk_that_takes_nothing_any_more_is_an_error_and_holds_nobody_up_for_ever() {
+        let (mut never_read, stuck) = pipe().unwrap();
+        let progress = Arc::new(Progress::default());
+        let file = File::from(OwnedFd::from(stuck));
+        let recorder = Recorder::writing(file, PathBuf::from("stuck"), Arc::clone(&progress)).unwrap();
+        let rows = recorder.rows();
+        rows.send(header()).unwrap();
+        // A pipe holds 64 KiB.
+        let long = "x".repeat(100 * 1024);
+        for _ in 0..QUEUE + 2 {
+            hand_over_within(&rows, note(&long), &progress, Duration::from_millis(50));
+        }
+        assert!(progress.lost() > 0);
+        let patience = Duration::from_millis(50);
+        let error = Recorder { patience, ..recorder }.finish(seal()).unwrap_err();
+        assert!(error.to_string().starts_with("stuck: the disk took nothing for 50ms"), "{error}");
+        // The writer goes on, and ends once nobody can hand it anything.
+        drop(rows);
+        never_read.read_to_end(&mut Vec::new()).unwrap();
     }
 
     #[test]

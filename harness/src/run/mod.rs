@@ -33,7 +33,7 @@ use self::ground::Ground;
 use self::telegram::Telegram;
 use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
-use crate::record::{Progress, Recorder};
+use crate::record::{Progress, Recorder, hand_over};
 use crate::redirect::Redirect;
 use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::Stop;
@@ -251,6 +251,6 @@ impl Rig<'_> {
 
     /// Waits for room: nothing is being measured here. A writer that is gone tells its own error at the end.
     fn write(&self, row: Row) {
-        drop(self.rows.send(row));
+        hand_over(&self.rows, row, &self.progress);
     }
 }

@@ -10,7 +10,7 @@ use floodrig_reports::recording::{CallInterval, DeliveryInterval, Event, EventKi
 use floodrig_stub::{CallCounts, Sighting, Stub};
 
 use crate::deliveries::{Deliveries, Expected};
-use crate::record::Progress;
+use crate::record::{Progress, hand_over};
 use crate::stop::Stop;
 use crate::system::Clock;
 
@@ -118,7 +118,7 @@ impl Watch {
 
     /// Waits for room: this thread is not on the measuring path. A writer that is gone has its own error to tell.
     fn write(&self, row: Row) {
-        drop(self.rows.send(row));
+        hand_over(&self.rows, row, &self.progress);
     }
 }
 
