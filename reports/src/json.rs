@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn how_the_crowd_reached_the_system_is_told_also_where_it_is_plain() {
         let mut summary = fixture::summary();
-        has_keys(&written(&summary)["network"], "tls http2 chosen connections rtt_us reads_at_bytes");
+        has_keys(&written(&summary)["network"], "tls http2 chosen spoken connections rtt_us reads_at_bytes");
         let network = summary.header.how.network.as_mut().unwrap();
         (network.chosen, network.rtt_us) = (Some(Protocol::Http2), Some((40_000, 300_000)));
         let file = written(&summary);

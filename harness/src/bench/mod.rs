@@ -132,7 +132,7 @@ fn recording(mut header: Header, pace: Pace, load_from: Duration, driven: &Drive
     };
     header.load_us = (micros(load_from), micros(load_to));
     if let Some(network) = &mut header.how.network {
-        network.chosen = driven.chosen;
+        network.hear(driven.spoken);
     }
     for planned in header.planned.values_mut() {
         *planned = driven.samples;
@@ -145,6 +145,7 @@ fn recording(mut header: Header, pace: Pace, load_from: Duration, driven: &Drive
         dropped: driven.exemplars_dropped,
         deliveries_dropped: 0,
         signed_ahead_us: 0,
+        spoken: driven.spoken,
     };
     let mut rows = vec![Row::Header(Box::new(header)), Row::Interval(gathered.total)];
     rows.extend(gathered.vitals.into_iter().map(Row::Vital));

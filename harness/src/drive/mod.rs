@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Outcome, Protocol};
+use floodrig_reports::recording::{Outcome, Spoken};
 use floodrig_stub::Crowd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::time::MissedTickBehavior;
@@ -115,8 +115,8 @@ pub struct Driven {
     pub held_back: u64,
     /// The most connections that were open at once.
     pub open_peak: u64,
-    /// What the system chose to speak, where it was left to choose and anybody connected.
-    pub chosen: Option<Protocol>,
+    /// Connections by what the system chose to speak on each, where it was left to choose.
+    pub spoken: Spoken,
     /// Of acts towards the bot.
     pub bot: BotSide,
 }
@@ -210,7 +210,7 @@ fn finish(desk: &Desk, end: End) -> Driven {
         capped: floor.counts.capped,
         held_back: floor.counts.held_back,
         open_peak: floor.counts.open_peak,
-        chosen: desk.wire.chosen(),
+        spoken: desk.wire.spoken(),
         bot: desk.bot_side(),
     }
 }

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::http2::{Session, Trace};
 use super::link::Link;
 use super::patience::Timer;
-use super::wire::{Answered, Ask, Broken, Endpoint, Exchanged, Line, Wire};
+use super::wire::{Answered, Ask, Broken, Exchanged, Line, Wire};
 
 /// The connection that is shared, and what is left of those before it.
 pub struct Trunk<'a> {
@@ -57,14 +57,14 @@ impl<'a> Trunk<'a> {
         self.shared.into_inner()
     }
 
-    async fn place(&self, endpoint: &Endpoint, ask: Ask) -> Result<Place<'_>, Failure> {
+    async fn place(&self, wire: &Wire, ask: Ask) -> Result<Place<'_>, Failure> {
         let before = self.made.get();
         let mut shared = self.shared.lock().await;
         if let (None, Some(failure), true) = (&*shared, self.failed.get(), self.made.get() > before) {
             return Err(failure);
         }
         let is_there = shared.as_mut().is_some_and(|connection| connection.link.is_idle());
-        let late = !is_there && self.renew(&mut shared, endpoint, ask).await?;
+        let late = !is_there && self.renew(&mut shared, wire, ask).await?;
         let is_new = self.made.get() > before;
         Ok(match shared.as_ref().and_then(Connection::session) {
             Some(session) => {
@@ -75,15 +75,16 @@ impl<'a> Trunk<'a> {
     }
 
     /// Makes another connection in place of one that is gone, and says whether its handshake came late.
-    async fn renew(&self, shared: &mut Option<Connection>, endpoint: &Endpoint, ask: Ask) -> Result<bool, Failure> {
+    async fn renew(&self, shared: &mut Option<Connection>, wire: &Wire, ask: Ask) -> Result<bool, Failure> {
         let old = shared.take();
         self.old.borrow_mut().extend(old.as_ref().and_then(Connection::session).map(Session::trace));
         drop(old);
         self.room_for_another().await;
-        let fresh = connect(endpoint, ask.source, ask.network).await;
+        let fresh = connect(wire.endpoint(), ask.source, ask.network).await;
         self.made.set(self.made.get() + 1);
         self.failed.set(fresh.as_ref().err().copied());
         let fresh = fresh?;
+        wire.hear(&fresh.connection);
         *shared = Some(fresh.connection);
         Ok(fresh.late)
     }
@@ -113,7 +114,7 @@ impl Wire {
     ) -> Exchanged {
         let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
         loop {
-            let (connection, is_new) = match trunk.place(self.endpoint(), ask).await {
+            let (connection, is_new) = match trunk.place(self, ask).await {
                 Err(failure) => return Exchanged { result: Err(failure), ..exchanged },
                 Ok(Place::Alone { mut connection, late }) => {
                     exchanged.late_connect |= late;

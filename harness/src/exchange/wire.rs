@@ -7,7 +7,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use floodrig_reports::recording::Protocol;
+use floodrig_reports::recording::Spoken;
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -93,7 +93,7 @@ pub struct Wire {
     endpoint: Endpoint,
     outbound: RefCell<String>,
     inbound: RefCell<Box<[u8]>>,
-    chosen: Cell<Option<Protocol>>,
+    spoken: Cell<Spoken>,
 }
 
 /// A connection for one try, where it is put back to, and the timer of whoever waits.
@@ -113,12 +113,21 @@ impl Wire {
     /// A wire to `endpoint`.
     pub fn new(endpoint: Endpoint) -> Self {
         let inbound = RefCell::new(vec![0; INBOUND].into_boxed_slice());
-        Self { endpoint, outbound: RefCell::default(), inbound, chosen: Cell::default() }
+        Self { endpoint, outbound: RefCell::default(), inbound, spoken: Cell::default() }
     }
 
-    /// What the peer chose on the connection last used, where it is left to choose.
-    pub fn chosen(&self) -> Option<Protocol> {
-        self.chosen.get()
+    /// Connections made so far by what the peer chose on each, where it is left to choose.
+    pub fn spoken(&self) -> Spoken {
+        self.spoken.get()
+    }
+
+    /// Counts a connection just made, where the peer had a choice.
+    pub(super) fn hear(&self, connection: &Connection) {
+        if self.endpoint.speech.leaves_a_choice() {
+            let mut spoken = self.spoken.get();
+            spoken.count(connection.link.protocol());
+            self.spoken.set(spoken);
+        }
     }
 
     pub(super) fn endpoint(&self) -> &Endpoint {
@@ -146,6 +155,7 @@ impl Wire {
         match connect(&self.endpoint, ask.source, ask.network).await {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
             Ok(fresh) => {
+                self.hear(&fresh.connection);
                 (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
                 let line = Line { connection: fresh.connection, kept, timer };
                 let attempt = self.attempt(line, ask, &fill).await;
@@ -163,9 +173,6 @@ impl Wire {
     ) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
         let patience = Patience::new(line.timer, self.endpoint.timeout);
-        if self.endpoint.speech.leaves_a_choice() {
-            self.chosen.set(Some(line.connection.link.protocol()));
-        }
         let talked = match &mut line.connection.link {
             Link::Plain(stream) => within(patience, self.talk(stream, &mut answer, fill)).await,
             // Boxed, so that an act on a plain connection need not have room for them.

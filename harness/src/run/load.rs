@@ -262,6 +262,7 @@ fn seal(driven: &Driven, watched: Watched, observed: &Observed) -> Seal {
         dropped: driven.exemplars_dropped + observed.dropped,
         deliveries_dropped: driven.expected_dropped + watched.sightings_dropped,
         signed_ahead_us: 0,
+        spoken: driven.spoken,
     }
 }
 

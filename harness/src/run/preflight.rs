@@ -72,7 +72,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         expected: None,
         sink,
     })?;
-    Ok(Visits { chosen: driven.chosen, ..visits(acts, told.try_iter(), &ground.plan) })
+    Ok(Visits { chosen: driven.spoken.alike(), ..visits(acts, told.try_iter(), &ground.plan) })
 }
 
 /// Where so many acts leave their samples: each whole, and all in one interval. There is room for all of that, because

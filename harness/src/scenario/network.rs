@@ -14,6 +14,7 @@ impl Scenario {
             tls: speech.is_secure(),
             http2: speech.has_http2(),
             chosen: None,
+            spoken: None,
             connections: connections.word().to_owned(),
             rtt_us: rtt.map(|(least, most)| (least.as_micros() as u64, most.as_micros() as u64)),
             reads_at_bytes: reads_at.as_ref().map(|range| (*range.start(), *range.end())),

@@ -156,6 +156,7 @@ fn add(all: &mut Seal, its: Seal, shard: Shard) {
     all.dropped += its.dropped;
     all.deliveries_dropped += its.deliveries_dropped;
     all.signed_ahead_us += its.signed_ahead_us;
+    all.spoken.merge(its.spoken);
     all.not_ready = all.not_ready.take().or_else(|| of_shard(its.not_ready));
     all.failed = all.failed.take().or_else(|| of_shard(its.failed));
 }

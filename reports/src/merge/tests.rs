@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixture::{self, LOAD_FROM_US};
-use crate::recording::{Event, EventKind, Interval, Network, Outcome, Protocol, Sample, Seal, Shard};
+use crate::recording::{Event, EventKind, Interval, Network, Outcome, Protocol, Sample, Seal, Shard, Spoken};
 use crate::{VerdictKind, judge};
 
 const SECONDS: u64 = 10;
@@ -185,6 +185,18 @@ fn a_shard_that_was_killed_makes_the_whole_partial_and_one_that_failed_says_whic
     recordings[1].push(Row::Seal(Seal { failed: Some("no timer".to_owned()), ..seal }));
     let (summary, _) = fixture::summarised(merged(&recordings).unwrap());
     assert_eq!(summary.failed.as_deref(), Some("shard 2/2: no timer"));
+}
+
+#[test]
+fn the_connections_of_all_rigs_tell_what_was_spoken() {
+    let mut recordings = shards(2, &some_samples());
+    for (rows, (http1, http2)) in recordings.iter_mut().zip([(2, 3), (4, 1)]) {
+        if let Some(Row::Seal(seal)) = rows.last_mut() {
+            seal.spoken = Spoken { http1, http2 };
+        }
+    }
+    let (summary, _) = fixture::summarised(merged(&recordings).unwrap());
+    assert_eq!(summary.header.how.network.unwrap().spoken, Some(Spoken { http1: 6, http2: 4 }));
 }
 
 #[test]

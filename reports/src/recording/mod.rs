@@ -29,7 +29,7 @@ pub use header::{Calibration, Cores, Header, How, Machine, Observations, Version
 pub use histogram::Histogram;
 pub use init_data::InitDataFault;
 pub use interval::{ActInterval, Interval};
-pub use network::{Network, Protocol};
+pub use network::{Network, Protocol, Spoken};
 pub use network_counts::NetworkCounts;
 pub use outbound::{Outbound, Towards};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
@@ -102,4 +102,7 @@ pub struct Seal {
     /// CPU time that signing initData took before the load, in microseconds.
     #[serde(default)]
     pub signed_ahead_us: u64,
+    /// What the system chose to speak on the load's connections, where it had a choice.
+    #[serde(default)]
+    pub spoken: Spoken,
 }

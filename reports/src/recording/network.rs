@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::value::many;
+
 /// How the crowd reached the system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
@@ -9,9 +11,12 @@ pub struct Network {
     pub tls: bool,
     /// Whether that was in HTTP/2; under TLS, whether it was offered.
     pub http2: bool,
-    /// What a system under TLS chose of what was offered (ALPN), seen in the pre-flight; nothing where there was no
-    /// choice, or no connection that saw it.
+    /// What a system under TLS chose of what was offered (ALPN): in the pre-flight, and once the load is over, on all of its
+    /// connections. Nothing where there was no choice, no connection that saw it, or not the same on all.
     pub chosen: Option<Protocol>,
+    /// The load's connections by what was chosen on each; nothing as long as none has seen a choice.
+    #[serde(default)]
+    pub spoken: Option<Spoken>,
     /// Whose connections there were, in the scenario's word.
     pub connections: String,
     /// The least and the longest round trip of a player; nothing: none was added.
@@ -31,6 +36,40 @@ pub enum Protocol {
     Http2,
 }
 
+/// Connections on which the peer had a choice, by what it chose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoken {
+    /// Those that came to HTTP/1.1.
+    pub http1: u64,
+    /// Those that came to HTTP/2.
+    pub http2: u64,
+}
+
+impl Spoken {
+    /// Counts one connection.
+    pub fn count(&mut self, protocol: Protocol) {
+        match protocol {
+            Protocol::Http1 => self.http1 += 1,
+            Protocol::Http2 => self.http2 += 1,
+        }
+    }
+
+    /// Adds another's connections.
+    pub fn merge(&mut self, other: Self) {
+        self.http1 += other.http1;
+        self.http2 += other.http2;
+    }
+
+    /// What all of them came to, if there are any and it is the same.
+    pub fn alike(self) -> Option<Protocol> {
+        match (self.http1, self.http2) {
+            (0, 0) | (1.., 1..) => None,
+            (_, 0) => Some(Protocol::Http1),
+            (0, _) => Some(Protocol::Http2),
+        }
+    }
+}
+
 /// Every player near, with connections of their own, in HTTP/1.1.
 impl Default for Network {
     fn default() -> Self {
@@ -38,6 +77,7 @@ impl Default for Network {
             tls: false,
             http2: false,
             chosen: None,
+            spoken: None,
             connections: "player".to_owned(),
             rtt_us: None,
             reads_at_bytes: None,
@@ -46,6 +86,13 @@ impl Default for Network {
 }
 
 impl Network {
+    /// What the load's own connections came to stands in the place of what the pre-flight saw.
+    pub fn hear(&mut self, spoken: Spoken) {
+        if spoken != Spoken::default() {
+            (self.chosen, self.spoken) = (spoken.alike(), Some(spoken));
+        }
+    }
+
     /// Where it departs from the default, in the words of a scenario; nothing where it does not.
     pub fn in_words(&self) -> Option<String> {
         let rtt = self.rtt_us.map(|range| format!("rtt {}", written(range, time)));
@@ -58,6 +105,10 @@ impl Network {
 
     /// What was spoken; nothing where it was HTTP/1.1 in plain.
     pub fn protocol(&self) -> Option<String> {
+        if let Some(spoken @ Spoken { http1: 1.., http2: 1.. }) = self.spoken {
+            let (newer, older) = (many(spoken.http2, "connection"), spoken.http1);
+            return Some(format!("HTTPS (HTTP/2 on {newer} and HTTP/1.1 on {older}, the system's choice)"));
+        }
         let words = match (self.tls, self.http2, self.chosen) {
             (false, false, _) => return None,
             (false, true, _) => "HTTP/2 without TLS",
@@ -71,8 +122,11 @@ impl Network {
 
     /// Whether the two are known not to be the same: a choice that one of them has not seen may be the other's.
     pub fn differs_from(&self, other: &Self) -> bool {
-        let known = |it: &Self, else_by: &Self| Self { chosen: it.chosen.or(else_by.chosen), ..it.clone() };
-        known(self, other) != known(other, self)
+        let known =
+            |it: &Self, else_by: &Self| Self { chosen: it.chosen.or(else_by.chosen), spoken: None, ..it.clone() };
+        let is_mixed = |it: &Self| it.spoken.map(|spoken| spoken.alike().is_none());
+        let mixed_alike = is_mixed(self).zip(is_mixed(other)).is_none_or(|(one, another)| one == another);
+        known(self, other) != known(other, self) || !mixed_alike
     }
 }
 
@@ -123,6 +177,26 @@ mod tests {
         assert_eq!(said(true, true, None).as_deref(), Some("HTTPS (HTTP/2 offered)"));
         assert_eq!(said(true, true, Some(Protocol::Http2)).as_deref(), Some("HTTPS (HTTP/2, the system's choice)"));
         assert!(said(true, true, Some(Protocol::Http1)).is_some_and(|words| words.starts_with("HTTPS (HTTP/1.1, the")));
+    }
+
+    #[test]
+    fn what_the_loads_connections_came_to_stands_in_the_place_of_what_the_pre_flight_saw() {
+        let heard = |http1, http2| {
+            let chosen = Some(Protocol::Http2);
+            let mut network = Network { tls: true, http2: true, chosen, ..Network::default() };
+            network.hear(Spoken { http1, http2 });
+            network
+        };
+        for (http1, http2, words) in [
+            (0, 0, "HTTPS (HTTP/2, the system's choice)"),
+            (0, 5, "HTTPS (HTTP/2, the system's choice)"),
+            (5, 0, "HTTPS (HTTP/1.1, the system's choice; HTTP/2 was offered)"),
+            (2, 1, "HTTPS (HTTP/2 on 1 connection and HTTP/1.1 on 2, the system's choice)"),
+        ] {
+            assert_eq!(heard(http1, http2).protocol().as_deref(), Some(words));
+        }
+        assert!(heard(2, 1).differs_from(&heard(0, 5)) && !heard(0, 5).differs_from(&heard(0, 7)));
+        assert!(!heard(2, 1).differs_from(&heard(9, 9)));
     }
 
     #[test]

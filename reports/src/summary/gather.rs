@@ -113,6 +113,9 @@ impl Gathering {
         if unheard > 0 {
             self.header.observations.deliveries = format!("inactive: {unheard} of its notices found their queue full");
         }
+        if let (Some(network), Some(seal)) = (&mut self.header.how.network, &self.seal) {
+            network.hear(seal.spoken);
+        }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
         self.telegram.uncounted = !Observations::is_active(&self.header.observations.calls);
         let last = Last { logs: self.logs.take(), confined: self.confined.take(), ending: self.ending.take() };
@@ -166,6 +169,7 @@ impl Gathering {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::recording::{Protocol, Spoken};
 
     fn is_whole(summary: &Summary) -> bool {
         summary.acts.values().all(|act| act.ok + act.outcomes.total() == act.planned)
@@ -218,6 +222,12 @@ mod tests {
     #[test]
     fn a_run_that_was_interrupted_is_partial() {
         assert!(sealed(|seal| seal.partial = true).partial);
+    }
+
+    #[test]
+    fn the_protocol_is_the_one_that_the_loads_connections_came_to() {
+        let network = sealed(|seal| seal.spoken = Spoken { http1: 3, http2: 0 }).header.how.network.unwrap();
+        assert_eq!(network.chosen, Some(Protocol::Http1));
     }
 
     #[test]

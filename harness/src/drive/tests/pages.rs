@@ -188,18 +188,30 @@ fn a_certificate_that_is_not_trusted_is_a_class_of_its_own() {
 }
 
 #[test]
-fn what_a_system_chose_of_two_protocols_is_kept_and_where_it_has_no_choice_nothing_is() {
-    for (protocols, http2, chosen) in [
-        (vec!["h2", "http/1.1"], true, Some(Protocol::Http2)),
-        (vec!["http/1.1"], true, Some(Protocol::Http1)),
-        (vec!["h2", "http/1.1"], false, None),
+fn what_a_system_chose_of_two_protocols_is_counted_and_where_it_has_no_choice_nothing_is() {
+    for (protocols, http2, spoken) in [
+        (vec!["h2", "http/1.1"], true, Spoken { http1: 0, http2: 1 }),
+        (vec!["http/1.1"], true, Spoken { http1: 1, http2: 0 }),
+        (vec!["h2", "http/1.1"], false, Spoken::default()),
     ] {
         let identity = Identity::signed("localhost");
         let speech = Speech::new(Some((identity.trusted.as_bytes(), "localhost")), http2).unwrap();
         let server = Versed::secure(identity, &protocols, |_, _| Way::Answer(200, 5));
         let outcome = Load { speech, ..apart([0]) }.against(server.address);
-        assert_eq!((outcome.total.ok, outcome.driven.chosen), (1, chosen), "{protocols:?} {http2}");
+        assert_eq!((outcome.total.ok, outcome.driven.spoken), (1, spoken), "{protocols:?} {http2}");
     }
+}
+
+#[test]
+fn a_system_that_chooses_anew_on_each_connection_is_counted_by_connection() {
+    let identity = Identity::signed("localhost");
+    let speech = Speech::new(Some((identity.trusted.as_bytes(), "localhost")), true).unwrap();
+    let server = Versed::secure(identity, &["h2", "http/1.1"], |connection, _| match connection {
+        0 => Way::Answer(200, 5),
+        _ => Way::Older,
+    });
+    let outcome = Load { speech, connections: Connections::Fresh, ..apart([0, 100, 200]) }.against(server.address);
+    assert_eq!((outcome.total.ok, outcome.driven.spoken), (3, Spoken { http1: 2, http2: 1 }));
 }
 
 /// A site whose first asset is missing the first time.
