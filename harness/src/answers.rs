@@ -9,7 +9,11 @@
 //! 4. the user that it is shown to alone: the one open act of that user in that chat, and no other act;
 //! 5. the chat: its open acts in the order in which they began. In a private chat that is the one user's one act.
 //!
-//! A call that had begun before an act cannot answer it. A call that answers none is counted as unmatched: nobody
+//! A call that had begun before the bot was handed an act's update cannot answer it: it is a late answer to another act,
+//! or to an earlier try of the same one, and only those who answer out of order or hold several updates of a chat in hand
+//! leave that open. Such a call, if it names nothing, goes to the chat's open acts in their order all the same: an act
+//! that nobody waits for any more takes no call away from those that follow, or a single update that the bot has lost
+//! would fail every later act of its chat. A call that answers none is counted as unmatched: nobody
 //! waits for it, and it is not guessed to be an answer. So of two messages in answer to one act the first ends the
 //! act, and the second is unmatched unless another act of the chat is open by then.
 //!
@@ -28,6 +32,7 @@ use floodrig_stub::{BotCall, Done};
 pub struct Answers {
     open: HashMap<u32, Open>,
     by_query: HashMap<i64, u32>,
+    by_update: HashMap<i64, u32>,
     /// Oldest first.
     by_chat: HashMap<i64, VecDeque<u32>>,
     /// By chat and message, the taps on it whose query was answered first.
@@ -61,14 +66,25 @@ struct Open {
     done: Done,
     chat: i64,
     user: i64,
+    /// When the bot was first handed its update.
+    taken: Option<Duration>,
 }
 
 impl Answers {
     /// An act of that user in that chat waits from now on; acts are opened in the order in which they began.
     pub fn open(&mut self, done: Done, chat: i64, user: i64) {
-        self.open.insert(done.ticket, Open { done, chat, user });
+        self.open.insert(done.ticket, Open { done, chat, user, taken: None });
+        self.by_update.extend(done.update_id.map(|update| (update, done.ticket)));
         self.by_query.extend(done.callback_query_id.map(|query| (query, done.ticket)));
         self.by_chat.entry(chat).or_default().push_back(done.ticket);
+    }
+
+    /// The bot was handed an update.
+    pub fn taken(&mut self, update_id: i64, at: Duration) {
+        let ticket = self.by_update.get(&update_id);
+        if let Some(open) = ticket.and_then(|ticket| self.open.get_mut(ticket)) {
+            open.taken.get_or_insert(at);
+        }
     }
 
     /// What the call is to the acts; one that it answers waits no longer.
@@ -90,6 +106,9 @@ impl Answers {
     /// An act waits no longer, whether it was answered or not.
     pub fn close(&mut self, ticket: u32) {
         let Some(Open { done, chat, .. }) = self.open.remove(&ticket) else { return };
+        if let Some(update) = done.update_id {
+            self.by_update.remove(&update);
+        }
         if let Some(query) = done.callback_query_id {
             self.by_query.remove(&query);
         }
@@ -165,7 +184,7 @@ impl Answers {
     }
 
     fn may_answer(&self, call: &BotCall, ticket: u32) -> bool {
-        self.open.get(&ticket).is_some_and(|open| open.done.at <= call.begun)
+        self.open.get(&ticket).and_then(|open| open.taken).is_some_and(|taken| taken <= call.begun)
     }
 }
 

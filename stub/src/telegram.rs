@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::answer::{Done, Refusal};
+use crate::answer::{Done, Json, Refusal};
 use crate::call::Call;
 use crate::faults::{Faults, Strike, Then};
 use crate::gateway::Gateway;
@@ -118,7 +118,24 @@ impl Telegram {
         if let Some(kinds) = Kinds::read(call.params.given("allowed_updates")) {
             inbox.kinds = kinds;
         }
-        inbox.ask(now, poll)
+        let asked = inbox.ask(now, poll);
+        if let Asked::Now(updates) = &asked {
+            self.tell_taken(call.bot, now, updates.len());
+        }
+        asked
+    }
+
+    /// What a woken poll takes.
+    pub(crate) fn take(&mut self, bot: i64, now: Duration, limit: usize) -> Vec<Json> {
+        let updates = self.inboxes.met(bot).peek(now, limit);
+        self.tell_taken(bot, now, updates.len());
+        updates
+    }
+
+    fn tell_taken(&mut self, bot: i64, now: Duration, handed: usize) {
+        if let Some(listener) = self.listener.as_ref().filter(|listener| listener.bot == bot) {
+            listener.takes(self.inboxes.met(bot).newly_taken(handed), now);
+        }
     }
 
     /// What was ordered to happen to a call.
@@ -220,7 +237,12 @@ impl Telegram {
     }
 
     pub(crate) fn deliveries(&mut self, now: Duration) -> (Vec<Delivery>, Option<Duration>) {
-        self.inboxes.deliveries(now)
+        let (due, next) = self.inboxes.deliveries(now);
+        if let Some(listener) = &self.listener {
+            let its = due.iter().filter(|delivery| delivery.bot == listener.bot);
+            listener.takes(its.map(|delivery| delivery.id), now);
+        }
+        (due, next)
     }
 
     pub(crate) fn posted(&mut self, now: Duration, delivery: &Delivery, outcome: &Outcome) {

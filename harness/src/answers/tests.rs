@@ -13,9 +13,22 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
+/// The update of an act.
+fn update_of(ticket: u32, at: u64) -> i64 {
+    i64::from(ticket) * 1_000_000 + at as i64
+}
+
+impl Answers {
+    /// An act waits, and the bot is handed its update at once.
+    fn begins(&mut self, done: Done, chat: i64, user: i64) {
+        self.open(done, chat, user);
+        self.taken(done.update_id.unwrap(), done.at);
+    }
+}
+
 /// An act that wrote this message.
 fn wrote(ticket: u32, at: u64, message_id: i64) -> Done {
-    Done { ticket, at: ms(at), message_id, callback_query_id: None, update_id: Some(1) }
+    Done { ticket, at: ms(at), message_id, callback_query_id: None, update_id: Some(update_of(ticket, at)) }
 }
 
 /// An act that tapped a button of this message.
@@ -39,8 +52,8 @@ fn call(begun: u64, chat: i64) -> BotCall {
 /// Two acts in one group: 1 wrote message 11, 2 tapped on message 12 by query 22.
 fn two() -> Answers {
     let mut answers = Answers::default();
-    answers.open(wrote(1, 10, 11), GROUP, 71);
-    answers.open(tapped(2, 20, 12, 22), GROUP, 72);
+    answers.begins(wrote(1, 10, 11), GROUP, 71);
+    answers.begins(tapped(2, 20, 12, 22), GROUP, 72);
     answers
 }
 
@@ -84,7 +97,7 @@ fn a_call_shown_to_one_user_alone_answers_that_users_act_and_no_other() {
 #[test]
 fn a_call_that_says_nothing_answers_the_one_open_act_of_its_chat_or_the_oldest() {
     let mut answers = two();
-    answers.open(wrote(3, 25, 1), 73, 73);
+    answers.begins(wrote(3, 25, 1), 73, 73);
     assert_eq!(answers.answer(&call(30, 74)), Match::Nobody, "a chat where nobody waits");
     assert_eq!(answers.answer(&call(30, 73)), Match::Ends(3));
     assert_eq!(answers.answer(&call(30, 73)), Match::Nobody);
@@ -101,6 +114,36 @@ fn a_call_that_had_begun_before_the_act_is_no_answer_to_it() {
 }
 
 #[test]
+fn a_call_that_had_begun_before_the_bot_was_handed_the_update_answers_somebody_else() {
+    let mut answers = Answers::default();
+    let tap = tapped(2, 20, 12, 22);
+    answers.open(tap, GROUP, 72);
+    let query = |begun| BotCall { callback_query_id: Some(22), ..call(begun, GROUP) };
+    assert_eq!(answers.answer(&call(30, GROUP)), Match::Nobody, "it is still in the inbox");
+    answers.taken(update_of(9, 9), ms(35));
+    answers.taken(tap.update_id.unwrap(), ms(40));
+    answers.taken(tap.update_id.unwrap(), ms(50));
+    for late in [call(39, GROUP), query(39), edit(39, 12), BotCall { user: Some(72), ..call(39, GROUP) }] {
+        assert_eq!(answers.answer(&late), Match::Nobody, "{late:?}");
+    }
+    assert_eq!(answers.answer(&query(40)), Match::Ends(2));
+}
+
+#[test]
+fn a_late_answer_to_an_earlier_try_is_told_from_one_to_the_present_by_all_that_it_names_and_by_what_is_in_hand() {
+    let mut answers = Answers::default();
+    answers.begins(tapped(1, 10, 12, 21), GROUP, 71);
+    answers.close(1);
+    answers.open(wrote(1, 20, 14), GROUP, 71);
+    let late = call(30, GROUP);
+    assert_eq!(answers.answer(&late), Match::Nobody, "the second try is still in the inbox");
+    answers.taken(update_of(1, 20), ms(30));
+    assert_eq!(answers.answer(&BotCall { callback_query_id: Some(21), ..late }), Match::Nobody);
+    assert_eq!(answers.answer(&BotCall { reply_to: Some(12), ..late }), Match::Nobody);
+    assert_eq!(answers.answer(&late), Match::Ends(1), "whose it is cannot be told, and the user has an answer");
+}
+
+#[test]
 fn an_act_that_was_given_up_is_answered_by_nothing() {
     let mut answers = two();
     answers.close(1);
@@ -112,7 +155,7 @@ fn an_act_that_was_given_up_is_answered_by_nothing() {
 fn the_edit_that_follows_an_answered_tap_belongs_to_it_and_is_not_unmatched() {
     let edit = |begun, of| BotCall { edits: Some(of), ..call(begun, GROUP) };
     let mut answers = Answers::default();
-    answers.open(tapped(1, 20, 12, 22), GROUP, 72);
+    answers.begins(tapped(1, 20, 12, 22), GROUP, 72);
     assert_eq!(answers.answer(&edit(19, 12)), Match::Nobody, "it had begun before the tap");
     assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(30, GROUP) }), Match::Ends(1));
     assert_eq!(answers.answer(&edit(31, 12)), Match::Belongs);
@@ -130,8 +173,8 @@ fn edit(begun: u64, of: i64) -> BotCall {
 /// Bob wrote message 13 and waits; Alice tapped on message 12 after that, and her query is answered.
 fn alice_is_owed_an_edit() -> Answers {
     let mut answers = Answers::default();
-    answers.open(wrote(1, 10, 13), GROUP, 71);
-    answers.open(tapped(2, 20, 12, 22), GROUP, 72);
+    answers.begins(wrote(1, 10, 13), GROUP, 71);
+    answers.begins(tapped(2, 20, 12, 22), GROUP, 72);
     assert_eq!(answers.answer(&BotCall { callback_query_id: Some(22), ..call(30, GROUP) }), Match::Ends(2));
     answers
 }
@@ -166,7 +209,7 @@ fn one_edit_pays_for_all_taps_that_began_before_it_and_for_none_that_began_later
     let mut answers = alice_is_owed_an_edit();
     for (ticket, at) in [(3, 40), (4, 50)] {
         let query = i64::from(ticket);
-        answers.open(tapped(ticket, at, 12, query), GROUP, 73);
+        answers.begins(tapped(ticket, at, 12, query), GROUP, 73);
         let answered = BotCall { callback_query_id: Some(query), ..call(60, GROUP) };
         assert_eq!(answers.answer(&answered), Match::Ends(ticket));
     }
@@ -178,7 +221,7 @@ fn one_edit_pays_for_all_taps_that_began_before_it_and_for_none_that_began_later
 #[test]
 fn an_edit_for_a_tap_that_still_waits_pays_for_those_that_were_answered_too() {
     let mut answers = alice_is_owed_an_edit();
-    answers.open(tapped(3, 40, 12, 23), GROUP, 73);
+    answers.begins(tapped(3, 40, 12, 23), GROUP, 73);
     assert_eq!(answers.answer(&edit(41, 12)), Match::Ends(3));
     assert_eq!(answers.answer(&BotCall { callback_query_id: Some(23), ..call(42, GROUP) }), Match::Belongs);
     assert_eq!(answers.answer(&edit(43, 12)), Match::Ends(1));
@@ -254,7 +297,7 @@ impl Story {
                 let ticket = self.opened.len() as u32;
                 let id = i64::from(ticket);
                 let done = if *tap { tapped(ticket, at, id, id) } else { wrote(ticket, at, id) };
-                self.answers.open(done, *chat, *user);
+                self.answers.begins(done, *chat, *user);
                 self.opened.push((done, *chat, *user));
                 self.waiting.insert(ticket);
             }
@@ -341,5 +384,6 @@ proptest! {
         let by_chat: usize = story.answers.by_chat.values().map(VecDeque::len).sum();
         prop_assert_eq!(by_chat, story.answers.open.len(), "what is over takes no memory");
         prop_assert!(story.answers.by_query.len() <= story.answers.open.len());
+        prop_assert_eq!(story.answers.by_update.len(), story.answers.open.len());
     }
 }

@@ -157,6 +157,7 @@ impl Desk {
                     self.floor.borrow_mut().handed_over(done.ticket, done.at);
                 }
             }
+            Heard::Taken { update_id, at } => acts.answers.taken(update_id, at),
             Heard::NoButton { ticket, at } => acts.end(ticket, Told::NoButton { at }),
             Heard::Called(ref call) => match acts.answers.answer(call) {
                 Match::Ends(ticket) => acts.end(ticket, Told::Answered { at: call.at }),

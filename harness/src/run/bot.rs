@@ -13,9 +13,9 @@ use crate::drive::Driven;
 use crate::plan::Plan;
 use crate::scenario::{Does, Scenario};
 
-/// What is heard for each planned act, its own end and the calls of a talkative bot, beside [`HEARD_AT_LEAST`]. The
+/// What is heard for each planned act, its own end, that the bot has it in hand and the calls of a talkative bot, beside [`HEARD_AT_LEAST`]. The
 /// driving thread empties the queue whenever it runs; room is taken only as it is needed.
-const HEARD_PER_ACT: usize = 4;
+const HEARD_PER_ACT: usize = 5;
 const HEARD_AT_LEAST: usize = 4096;
 
 /// The bot's users, if acts of the scenario are theirs.

@@ -63,7 +63,7 @@ async fn parked(
             if !gathers.is_zero() {
                 sleep(gathers).await;
             }
-            let updates = shared.telegram().inboxes.met(bot).peek(shared.clock.now(), limit);
+            let updates = shared.telegram().take(bot, shared.clock.now(), limit);
             Done::of(&updates)
         }
         Ok(Ok(Woken::ReplacedByPoll)) => Err(Refusal::conflict(REPLACED)),

@@ -47,7 +47,7 @@ pub(crate) struct Delivery {
     pub(crate) bot: i64,
     pub(crate) target: Target,
     pub(crate) body: Json,
-    id: i64,
+    pub(crate) id: i64,
     line: Line,
     generation: u64,
 }

@@ -23,6 +23,8 @@ pub(crate) struct Inbox {
     pub(crate) kinds: Kinds,
     pub(super) hook: Option<Hook>,
     parked: Option<oneshot::Sender<Woken>>,
+    /// The last update that a poll was handed, as far as anybody asked.
+    taken: i64,
     last_asked: Option<(i64, Duration)>,
     next_conflict: Duration,
     next_hook: Duration,
@@ -87,6 +89,7 @@ impl Inbox {
             kinds: Kinds::default(),
             hook: None,
             parked: None,
+            taken: 0,
             last_asked: None,
             next_conflict: Duration::ZERO,
             next_hook: Duration::ZERO,
@@ -161,6 +164,13 @@ impl Inbox {
             fits
         });
         fitting.cloned().collect()
+    }
+
+    /// Of the first so many, which a poll was just handed, those that none was handed before.
+    pub(crate) fn newly_taken(&mut self, handed: usize) -> Vec<i64> {
+        let new: Vec<i64> = self.queue.keys().take(handed).copied().filter(|id| *id > self.taken).collect();
+        self.taken = new.last().copied().unwrap_or(self.taken);
+        new
     }
 
     /// How many wait, those on their way included.

@@ -54,6 +54,13 @@ pub enum Heard {
         /// When, since the epoch.
         at: Duration,
     },
+    /// The bot was handed an update, by getUpdates or its webhook; it may be handed it again.
+    Taken {
+        /// Which.
+        update_id: i64,
+        /// When, since the epoch.
+        at: Duration,
+    },
     /// The bot made a call that users can see, and it was accepted.
     Called(BotCall),
 }
@@ -118,6 +125,11 @@ impl Listener {
         if self.to.try_send(heard).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Passes on what the bot was handed.
+    pub(crate) fn takes(&self, updates: impl IntoIterator<Item = i64>, at: Duration) {
+        updates.into_iter().for_each(|update_id| self.tell(Heard::Taken { update_id, at }));
     }
 
     /// Passes on an accepted call, if it is one that users can see.

@@ -19,15 +19,25 @@ fn taps(label: &str) -> Gesture {
     Gesture::Taps(label.to_owned())
 }
 
+/// What is heard next, but for what the bot was handed.
+fn heard(crowd: &mut Crowd) -> Option<Heard> {
+    loop {
+        match crowd.heard.blocking_recv() {
+            Some(Heard::Taken { .. }) => {}
+            other => return other,
+        }
+    }
+}
+
 fn done(crowd: &mut Crowd) -> Done {
-    match crowd.heard.blocking_recv() {
+    match heard(crowd) {
         Some(Heard::Done(done)) => done,
         other => panic!("not done: {other:?}"),
     }
 }
 
 fn called(crowd: &mut Crowd) -> BotCall {
-    match crowd.heard.blocking_recv() {
+    match heard(crowd) {
         Some(Heard::Called(call)) => call,
         other => panic!("no call: {other:?}"),
     }
@@ -51,6 +61,30 @@ fn a_user_writes_and_the_bots_reply_is_told_with_what_it_replies_to() {
     let call = called(&mut crowd);
     assert_eq!((call.chat, call.reply_to, call.edits), (Some(GROUP), Some(wrote.message_id), None));
     assert!(wrote.at <= call.begun && call.begun <= call.at, "{wrote:?} {call:?}");
+}
+
+#[test]
+fn what_a_bot_is_handed_is_told_once_and_before_any_call_of_its_own() {
+    let stub = stub(free());
+    let (mut crowd, mut bot) = (stub.crowd(TOKEN, 9, 9).unwrap(), Client::of(&stub));
+    for ticket in [1, 2] {
+        order(&crowd, ticket, 77, says("/start"));
+    }
+    let updates = [done(&mut crowd), done(&mut crowd)].map(|done| done.update_id.unwrap());
+    // The offset confirms nothing, and the second poll is handed the first update again.
+    bot.result("getUpdates", &json!({ "limit": 1 }));
+    bot.result("getUpdates", &json!({ "limit": 2, "offset": updates[0] }));
+    bot.result("sendMessage", &json!({ "chat_id": 77, "text": "a" }));
+    let mut before = std::time::Duration::ZERO;
+    for update in updates {
+        let Some(Heard::Taken { update_id, at }) = crowd.heard.blocking_recv() else {
+            panic!("{update} was handed over")
+        };
+        assert!(update_id == update && before <= at, "{update_id}");
+        before = at;
+    }
+    let Some(Heard::Called(call)) = crowd.heard.blocking_recv() else { panic!("the bot called") };
+    assert!(before <= call.begun, "{before:?} {call:?}");
 }
 
 #[test]

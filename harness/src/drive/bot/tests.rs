@@ -21,9 +21,10 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 /// Far beyond what anything here takes.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Somebody writes at the start and 10 ms later: one player twice, or two once each.
+/// Somebody writes at the start and again, 10 ms later by default: one player twice, or two once each.
 struct Load {
     players: u32,
+    apart: Duration,
     stub: Stub,
     epoch: Instant,
     timeout: Duration,
@@ -37,7 +38,7 @@ fn load(timeout: Duration) -> Load {
     let epoch = Instant::now();
     let limits = Limits { answer_time: Duration::ZERO..=Duration::ZERO, ..Profile::Off.limits() };
     let stub = floodrig_stub::start(limits, listener, epoch, 7).unwrap();
-    Load { players: 1, stub, epoch, timeout, heard: 99, stop: false }
+    Load { players: 1, apart: 10 * MILLISECOND, stub, epoch, timeout, heard: 99, stop: false }
 }
 
 fn says() -> Step {
@@ -46,13 +47,13 @@ fn says() -> Step {
     Step { does, ..step("start", 1, Duration::ZERO..=Duration::ZERO) }
 }
 
-fn plan(players: u32) -> Plan {
-    let arrival = |ms, player| Arrival { at: ms * MILLISECOND, player, visit: player, act: 0, nth: 0 };
+fn plan(players: u32, apart: Duration) -> Plan {
+    let arrival = |at, player| Arrival { at, player, visit: player, act: 0, nth: 0 };
     Plan {
         acts: vec![ActSpec { name: "start".to_owned(), journey: 0, step: 0, fault: None }],
         players: crowd(7, 1, players),
         visits: (0..players).map(|player| Visit { at: Duration::ZERO, player, journey: 0, fault: None }).collect(),
-        arrivals: vec![arrival(0, 0), arrival(10, players - 1)],
+        arrivals: vec![arrival(Duration::ZERO, 0), arrival(apart, players - 1)],
         digest: [0; 32],
     }
 }
@@ -61,7 +62,7 @@ impl Load {
     fn driven(&self, crowd: Crowd) -> (Driven, ActInterval, Option<u64>) {
         let mut scenario = scenario(vec![journey(Arrive::Burst { over: SECOND }, vec![says()])]);
         scenario.crowd.timeout = self.timeout;
-        let (scenario, plan) = (Arc::new(scenario), Arc::new(plan(self.players)));
+        let (scenario, plan) = (Arc::new(scenario), Arc::new(plan(self.players, self.apart)));
         let (rows, queue) = sync_channel(10_000);
         let load_from = self.epoch.elapsed() + 20 * MILLISECOND;
         let names = vec!["start".to_owned()];
@@ -140,6 +141,29 @@ fn an_act_ends_at_the_call_that_answers_it_and_the_players_next_waits_for_that()
     answering.join().unwrap();
     assert_eq!((driven.end, total.ok, total.requests, unmatched), (End::Complete, 2, 2, Some(0)));
     assert_eq!(driven.open_peak, 0, "no connection of the rig's is open");
+}
+
+/// A bot that answers the first of two updates only once the second waits for it, and the second never.
+fn late_bot(stub: &Stub) -> impl FnOnce() + Send + 'static {
+    let address = stub.url().trim_start_matches("http://").to_owned();
+    move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        let updates = call(&mut stream, "getUpdates?timeout=20&limit=1");
+        let chat = &updates["result"][0]["message"]["chat"]["id"];
+        while call(&mut stream, "getWebhookInfo")["result"]["pending_update_count"] != 2 {}
+        assert_eq!(call(&mut stream, &format!("sendMessage?chat_id={chat}&text=hi"))["ok"], true);
+    }
+}
+
+#[test]
+fn a_late_answer_to_what_was_given_up_does_not_answer_what_the_bot_has_not_been_handed() {
+    // The second is written when the first is given up, and has nearly as long before the load ends.
+    let load = Load { apart: 1400 * MILLISECOND, ..load(1500 * MILLISECOND) };
+    let answering = std::thread::spawn(late_bot(&load.stub));
+    let (_, total, unmatched) = load.driven(load.crowd());
+    answering.join().unwrap();
+    assert_eq!((total.outcomes.unanswered, total.ok, unmatched), (2, 0, Some(1)));
 }
 
 #[test]
