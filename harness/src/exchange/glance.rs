@@ -21,6 +21,9 @@ pub fn glance(address: SocketAddr, speech: &Speech, request: &str, within: Durat
     looked.result.map(|answered| answered.status).map_err(in_words)
 }
 
+const NOT_HTTP: &str =
+    "an answer that is not HTTP as it was asked for: do `system.tls` and `system.http2` say what listens there?";
+
 fn in_words(failure: Failure) -> io::Error {
     let kind = match failure {
         Failure::Refused => io::ErrorKind::ConnectionRefused,
@@ -32,7 +35,7 @@ fn in_words(failure: Failure) -> io::Error {
             return io::Error::other(why);
         }
         Failure::TooLong => return io::Error::new(io::ErrorKind::InvalidData, "an answer that is too long"),
-        Failure::Malformed => return io::Error::new(io::ErrorKind::InvalidData, "an answer that is not HTTP"),
+        Failure::Malformed => return io::Error::new(io::ErrorKind::InvalidData, NOT_HTTP),
         Failure::Rig(fault) => return io::Error::other(format!("the rig could not ask: {fault:?}")),
     };
     kind.into()

@@ -13,6 +13,7 @@ mod ordered;
 mod preflight;
 mod recovery;
 mod telegram;
+mod tongue;
 mod trouble;
 mod turned;
 mod under_test;

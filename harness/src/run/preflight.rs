@@ -11,7 +11,7 @@ use floodrig_reports::recording::{Outcome, Protocol, Row, Sample};
 use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
-use super::{Rig, bot};
+use super::{Rig, bot, tongue};
 use crate::drive::{Job, Pace, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
@@ -122,18 +122,14 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Status(status) => format!("was answered {status}"),
         Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
         Outcome::Timeout => "was not answered in time".to_owned(),
-        Outcome::TlsFailed => {
+        Outcome::TlsFailed => of_speech(rig, "connected, but could not agree on TLS").unwrap_or_else(|| {
             "connected, but could not agree on TLS: does `system.tls` name the certificate, or who signed it, and the \
              name it bears?"
                 .to_owned()
-        }
-        Outcome::Malformed => {
-            "was answered with something that is not HTTP, or not as its version has it: does what listens \
-            there speak what `[system]` says (`tls`, `http2`)?"
-                .to_owned()
-        }
-        Outcome::Closed => "was not answered: the connection was closed".to_owned(),
-        Outcome::Reset => "was not answered: the connection was reset".to_owned(),
+        }),
+        Outcome::Malformed => spoken(rig, "was answered with something that is not HTTP as `[system]` has it"),
+        Outcome::Closed => spoken(rig, "was not answered: the connection was closed"),
+        Outcome::Reset => spoken(rig, "was not answered: the connection was reset"),
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
         Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
@@ -149,6 +145,15 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
     let said =
         if tail.is_empty() { String::new() } else { format!("; the system's last lines:\n  {}", tail.join("\n  ")) };
     Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}"))
+}
+
+/// What happened, and what the system speaks where that is something else than it was asked in.
+fn spoken(rig: &Rig<'_>, what: &str) -> String {
+    of_speech(rig, what).unwrap_or_else(|| what.to_owned())
+}
+
+fn of_speech(rig: &Rig<'_>, what: &str) -> Option<String> {
+    tongue::advice(rig).map(|advice| format!("{what}; {advice}"))
 }
 
 #[cfg(test)]

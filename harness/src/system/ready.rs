@@ -154,6 +154,8 @@ fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
     Err(io::ErrorKind::InvalidData.into())
 }
 
+const NOT_HTTP: &str = "an answer that is not HTTP: does it speak TLS (`system.tls`) or HTTP/2 alone (`system.http2`)?";
+
 /// The status of an answer whose head is complete.
 fn status(head: &[u8]) -> io::Result<Option<u16>> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
@@ -161,7 +163,7 @@ fn status(head: &[u8]) -> io::Result<Option<u16>> {
     match answer.parse(head) {
         Ok(httparse::Status::Complete(_)) => Ok(answer.code),
         Ok(httparse::Status::Partial) => Ok(None),
-        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "an answer that is not HTTP")),
+        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, NOT_HTTP)),
     }
 }
 

@@ -101,6 +101,26 @@ fn a_system_that_never_became_ready_still_shows_what_it_asked_of_telegram_and_no
 }
 
 #[test]
+fn a_system_that_is_asked_in_another_version_than_it_speaks_is_told_so_by_the_pre_flight() {
+    // It listens, and answers whoever asks in HTTP/1.1 and nobody else.
+    let answers = r#"
+import os, socketserver
+class Answer(socketserver.StreamRequestHandler):
+    def handle(self):
+        line = self.rfile.readline()
+        status = b"200 OK" if line.startswith((b"GET", b"POST")) and line.endswith(b"1.1\r\n") else b"505 No"
+        self.wfile.write(b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}")
+socketserver.ThreadingTCPServer(("127.0.0.1", int(os.environ["PORT"])), Answer).serve_forever()
+"#;
+    if !crate::tools::here(&["python3"]) {
+        return;
+    }
+    let changes = [("[\"WORDLE\"]", "[\"python3\", \"answers.py\"]"), ("ready = \"/healthz\"", "http2 = true")];
+    let left = Rig::small(&changes).holding("answers.py", answers).run().ended(3);
+    assert!(left.stdout.contains("it speaks HTTP/1.1: leave `system.http2` out"), "{}", left.stdout);
+}
+
+#[test]
 fn a_network_that_is_in_every_figure_stands_beside_them_everywhere() {
     let left = Rig::small(&[("settle = \"5s\"", "settle = \"5s\"\nrtt = \"20ms..40ms\"")]).run().ended(0);
     assert_eq!(left.summary()["network"]["rtt_us"], serde_json::json!([20_000, 40_000]));
