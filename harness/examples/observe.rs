@@ -8,13 +8,14 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use floodrig::exchange::Speech;
 use floodrig::keeper::{Program, Tree};
 use floodrig::scenario::{Cores, Ready};
+use floodrig::stop::Stop;
 use floodrig::system::{Launch, System, Watch, cores, port};
 use floodrig::vitals::{Folder, Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stall};
@@ -36,8 +37,9 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
     let launch = launch(rig, command, &folder);
     let (to_rows, rows) = sync_channel(ROWS);
     let epoch = Instant::now();
-    let watch = Watch { epoch, rows: to_rows.clone(), in_flight: Arc::new(AtomicU64::new(0)), service: None };
-    let system = System::start(&launch, watch, &AtomicBool::new(false), &mut |_| {}).expect("the system is ready");
+    let (rows_in, in_flight) = (to_rows.clone(), Arc::new(AtomicU64::new(0)));
+    let watch = Watch { epoch, rows: rows_in, in_flight, service: None, stop: Stop::default() };
+    let system = System::start(&launch, watch, &mut |_| {}).expect("the system is ready");
     let before = own_cpu();
     let observer = Observer::start(subject(&system, &launch, folder), epoch, to_rows);
     let mut observations = Observations::default();

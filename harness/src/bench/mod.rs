@@ -93,7 +93,7 @@ pub fn bench(order: &Order, place: Place, stop: &Stop, tell: &mut dyn FnMut(News
         signed,
         epoch,
         load_from,
-        stop: stop.flag(),
+        stop: stop.clone(),
         crowd: None,
         expected: None,
         sink: Intervals::new(names, load_from, interval_length(length), rows, Arc::clone(&progress)),

@@ -10,7 +10,8 @@ use super::refused::Refused;
 /// How the process ends. The order is from worst to best: of several runs the worst wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Ctrl-C: the recording is kept and marked partial. It stops everything, so nothing outranks it.
+    /// Ctrl-C, or another signal to end: the recording is kept and marked partial. It stops everything, so nothing
+    /// outranks it.
     Interrupted,
     /// Usage or a scenario is wrong; nothing was run.
     Usage,

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use floodrig_reports::recording::Shard;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::refused::Refused;
 use crate::run::{Places, Running, StubAt, is_spoken_to};
@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// starts the system and the stub and observes them; the others find the system by --target
     #[arg(long, value_name = "K/N", value_parser = shard, requires = "start_at", help_heading = HEADING)]
     pub(super) shard: Option<Shard>,
-    /// Begin the load at this instant, in RFC 3339 or seconds since 1970, the same for every shard
+    /// Begin the load at this instant, in RFC 3339 or seconds since 1970, the same for every shard, within 24 hours
     #[arg(long, value_name = "TIME", value_parser = instant, help_heading = HEADING)]
     start_at: Option<Timestamp>,
     /// Load the system at this URL, which runs already, instead of starting it
@@ -141,12 +141,22 @@ impl Args {
     }
 }
 
+/// How far ahead a load may be ordered: a night, and what a day's difference between two clocks would show.
+const AHEAD: SignedDuration = SignedDuration::from_hours(24);
+
 fn in_time(at: Timestamp, now: Timestamp) -> Result<(), Refused> {
-    if at > now {
+    let ahead = at.duration_since(now);
+    if ahead > AHEAD {
+        let says =
+            format!("--start-at {at} is {} h ahead, and a load begins within {} h", ahead.as_hours(), AHEAD.as_hours());
+        let help = "give seconds since 1970, not milliseconds, as in --start-at $(date -d '+1 minute' +%s); for \
+                    another day, let `at` or cron start the rig then";
+        return Err(Refused::usage(&says, help));
+    }
+    if ahead > SignedDuration::ZERO {
         return Ok(());
     }
-    let past = now.duration_since(at).as_secs_f64();
-    let says = format!("--start-at {at} is {past:.0} s past");
+    let says = format!("--start-at {at} is {:.0} s past", -ahead.as_secs_f64());
     Err(Refused::usage(&says, "leave every shard time to come up, as in --start-at $(date -d '+1 minute' +%s)"))
 }
 
@@ -216,6 +226,16 @@ mod tests {
         let says = in_time(at, Timestamp::from_second(1_012).unwrap()).unwrap_err().into_text();
         assert!(says.contains("is 12 s past") && says.contains("date -d '+1 minute' +%s"), "{says}");
         assert!(in_time(at, Timestamp::from_second(999).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn an_instant_more_than_a_day_ahead_is_refused_with_what_to_do() {
+        let (now, day) = (Timestamp::from_second(1_000).unwrap(), 86_400);
+        assert!(in_time(Timestamp::from_second(1_000 + day).unwrap(), now).is_ok());
+        let says = in_time(Timestamp::from_second(1_001 + day).unwrap(), now).unwrap_err().into_text();
+        assert!(says.contains("is 24 h ahead, and a load begins within 24 h"), "{says}");
+        let says = in_time(Timestamp::from_second(100_000_000_000).unwrap(), now).unwrap_err().into_text();
+        assert!(says.contains("--start-at 5138-11-16") && says.contains("not milliseconds"), "{says}");
     }
 
     #[test]

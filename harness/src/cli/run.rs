@@ -193,7 +193,7 @@ impl Runner<'_> {
         let mut teller = Teller::new();
         let title = format!("building {}: {}", scenario.name, command.join(" "));
         teller.tell(News::Fact(&title));
-        let built = build(&order, &self.stop.flag(), &mut |line| teller.tell(News::Waiting(line)));
+        let built = build(&order, &self.stop, &mut |line| teller.tell(News::Waiting(line)));
         teller.finish();
         built.map_err(|cause| match cause {
             BuildError::Keep(cause) => refused_run(scenario, RunError::of_build(cause)),

@@ -13,12 +13,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use floodrig_stub::{CallCounts, Door, Limits, Stub};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::Exit;
 use super::refused::Refused;
 use super::say::talk;
+use crate::stop::ending_signals;
 use crate::system::port::{PortError, check_free};
 use crate::system::raise_open_files;
 use journal::Journal;
@@ -112,7 +112,7 @@ fn listen(port: u16) -> Result<TcpListener, Refused> {
 
 fn serve(stub: &Stub, secured: Option<&Secured>) -> Result<Exit, Refused> {
     // Before the URL is said: whoever reads it may send the signal at once.
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Refused::could_not("listen for Ctrl-C"))?;
+    let mut signals = ending_signals().and_then(Signals::new).map_err(Refused::could_not("listen for Ctrl-C"))?;
     let authority = secured.map(|secured| format!("{}\n", secured.authority.display())).unwrap_or_default();
     let said = write!(io::stdout(), "{}\n{authority}", stub.url()).and_then(|()| io::stdout().flush());
     said.map_err(Refused::could_not("print the stub's URL"))?;

@@ -33,7 +33,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -53,6 +52,7 @@ use crate::init_data::Signed;
 use crate::plan::Plan;
 use crate::record::Intervals;
 use crate::scenario::Scenario;
+use crate::stop::Stop;
 
 /// How often the pacer looks up when nothing is due: how late it may notice the stop flag. It also keeps a timer in
 /// tokio's wheel that is earlier than any request's timeout; without one, every request that the rig sends while idle
@@ -78,7 +78,7 @@ pub struct Job {
     /// The start of the load, since the epoch.
     pub load_from: Duration,
     /// Set from outside to end the load early.
-    pub stop: Arc<AtomicBool>,
+    pub stop: Stop,
     /// The bot's users, where acts are theirs.
     pub crowd: Option<Crowd>,
     /// Told of the effects that successful acts are expected to show.
@@ -147,7 +147,7 @@ pub enum DriveError {
 pub fn drive(job: Job) -> Result<Driven, DriveError> {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
-    let stop = Arc::clone(&job.stop);
+    let stop = job.stop.clone();
     let drain_at = job.load_from + job.pace.length(&job.plan) + job.scenario.crowd.timeout;
     let desk = Rc::new(Desk::new(job));
     let end = runtime.block_on(pace(&desk, &stop, drain_at)).map_err(DriveError::Timer)?;
@@ -155,7 +155,7 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
 }
 
 /// Fires arrivals as they come due, until all acts have ended or it is time to end them.
-async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Result<End> {
+async fn pace(desk: &Rc<Desk>, stop: &Stop, drain_at: Duration) -> io::Result<End> {
     let alarm = Alarm::new(desk.clock)?;
     desk.listen();
     let mut pulse = tokio::time::interval(PULSE);
@@ -167,7 +167,7 @@ async fn pace(desk: &Rc<Desk>, stop: &AtomicBool, drain_at: Duration) -> io::Res
         if desk.is_done() {
             return Ok(End::Complete);
         }
-        if stop.load(Ordering::Relaxed) {
+        if stop.asked() {
             return Ok(End::Stopped);
         }
         if now >= drain_at {

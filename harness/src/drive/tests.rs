@@ -38,7 +38,7 @@ struct Load {
     init_data: Option<crate::scenario::Place>,
     /// What is wrong with it, in every visit.
     faults: Option<(Faults, Fault)>,
-    stop: Arc<AtomicBool>,
+    stop: Stop,
     expected: Option<SyncSender<Expected>>,
     progress: Arc<Progress>,
     pace: Pace,
@@ -83,16 +83,15 @@ fn apart(at: impl IntoIterator<Item = u64>) -> Load {
 }
 
 fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
-    let (stop, progress) = (Arc::default(), Arc::default());
     Load {
         steps: vec![get("act")],
         arrivals,
         timeout: PATIENCE,
         init_data: None,
         faults: None,
-        stop,
+        stop: Stop::default(),
         expected: None,
-        progress,
+        progress: Arc::default(),
         pace: Pace::Planned,
         connections: Connections::Player,
         speech: Speech::default(),
@@ -152,7 +151,7 @@ impl Load {
             signed: Arc::new(signed),
             epoch: Instant::now(),
             load_from,
-            stop: Arc::clone(&self.stop),
+            stop: self.stop.clone(),
             crowd: None,
             expected: self.expected.clone(),
             sink,

@@ -176,7 +176,7 @@ fn prepare(
         signed,
         epoch: ground.epoch,
         load_from,
-        stop: rig.stop.flag(),
+        stop: rig.stop.clone(),
         crowd: bot::crowd(rig, telegram.stub(), &ground.plan)?,
         expected: watching.is_some().then_some(show),
         sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress))

@@ -142,7 +142,7 @@ impl Rig<'_> {
         for service in &self.order.scenario.services {
             let order = self.ground.service(&self.order.scenario, service, &telegram.url().unwrap_or_default());
             let mut waits = |text: &str| tell(News::Waiting(&format!("{}: waiting for {text}", service.name)));
-            let started = Service::start(order, self.watch(), &self.stop.flag(), &mut waits)?;
+            let started = Service::start(order, self.watch(), &mut waits)?;
             tell(News::Fact(&format!("service `{}` up on port {}", started.name, started.port())));
             services.push(started);
         }
@@ -151,7 +151,7 @@ impl Rig<'_> {
 
     fn watch(&self) -> Watch {
         let in_flight = self.progress.in_flight_count();
-        Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None }
+        Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None, stop: self.stop.clone() }
     }
 
     fn bring_up(
@@ -178,7 +178,7 @@ impl Rig<'_> {
 
     fn start_system(&self, launch: &Launch, tell: &mut dyn FnMut(News<'_>)) -> Result<System, StartError> {
         let mut waits = |text: &str| tell(News::Waiting(&format!("waiting for {text}")));
-        let system = System::start(launch, self.watch(), &self.stop.flag(), &mut waits)?;
+        let system = System::start(launch, self.watch(), &mut waits)?;
         let after = system.ready_after();
         let up = match self.order.scenario.system.ready {
             Ready::Bot => "bot up and asking for updates".to_owned(),

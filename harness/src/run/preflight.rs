@@ -67,7 +67,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         signed: Arc::new(signed),
         epoch: ground.epoch,
         load_from,
-        stop: rig.stop.flag(),
+        stop: rig.stop.clone(),
         crowd,
         expected: None,
         sink,

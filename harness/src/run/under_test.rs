@@ -40,7 +40,7 @@ impl UnderTest {
         let wait = (ground.clock, system.ready_within.max(to_start.unwrap_or_default()));
         let (address, stub) = (running.target.address, telegram.stub().map(|stub| &**stub));
         let sought = Sought { address, speech: &system.speech, pid: running.pid, ready: &system.ready, stub };
-        let found = Attached::find(&sought, wait, &rig.stop.flag());
+        let found = Attached::find(&sought, wait, rig.stop);
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,
             NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),

@@ -1,7 +1,6 @@
 //! A system that runs already: found answering, watched as far as its process is known, and left as it is.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, EndingKind};
@@ -12,6 +11,7 @@ use super::ready::{self, Glimpse};
 use crate::exchange::Speech;
 use crate::keeper::{Identity, Tree};
 use crate::scenario::Ready;
+use crate::stop::Stop;
 
 /// How often readiness is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -63,11 +63,7 @@ pub enum NotThere {
 
 impl Attached {
     /// Waits until it answers, for no longer than `within`.
-    pub fn find(
-        sought: &Sought<'_>,
-        (clock, within): (Clock, Duration),
-        interrupted: &AtomicBool,
-    ) -> Result<Self, NotThere> {
+    pub fn find(sought: &Sought<'_>, (clock, within): (Clock, Duration), stop: &Stop) -> Result<Self, NotThere> {
         let Sought { address, speech, pid, ready, stub } = *sought;
         let identity = |pid| Identity::of(pid).ok_or(NotThere::Process { pid });
         let process = pid.map(identity).transpose()?;
@@ -84,7 +80,7 @@ impl Attached {
                 Glimpse::NotYet(waited_for) if left.is_zero() => return Err(NotThere::Silent { waited_for, within }),
                 Glimpse::NotYet(_) => {}
             }
-            if interrupted.load(Ordering::Relaxed) {
+            if stop.asked() {
                 return Err(NotThere::Interrupted);
             }
             std::thread::sleep(LOOK_EVERY);

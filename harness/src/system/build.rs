@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use super::death::Cause;
 use super::logs::{Shared, await_end, drain, look};
 use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
 use crate::redirect::{BOT_TOKEN, hide_tokens};
+use crate::stop::Stop;
 
 /// How often the build is asked whether it has ended while it prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -67,7 +67,7 @@ pub enum BuildError {
 ///
 /// It runs without `CARGO_TARGET_DIR`, since the command that follows looks for its product in the usual place, and
 /// with no real bot's token.
-pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> {
+pub fn build(order: &Build, stop: &Stop, progress: &mut dyn FnMut(&str)) -> Result<(), BuildError> {
     let mut env = BTreeMap::new();
     hide_tokens(&mut env, BOT_TOKEN);
     let spec = Spec {
@@ -82,7 +82,7 @@ pub fn build(order: &Build, interrupted: &AtomicBool, progress: &mut dyn FnMut(&
     let output = Shared::default();
     let readers = [reader(stdout, &output, said.clone()), reader(stderr, &output, said)];
     let until = now() + order.within;
-    let end = follow(&mut reports, &lines, progress, &|| stop_asked(interrupted, until));
+    let end = follow(&mut reports, &lines, progress, &|| stop_asked(stop, until));
     kept.end();
     await_end(readers);
     for line in lines.try_iter() {
@@ -121,8 +121,8 @@ enum Followed {
     Asked(Asked),
 }
 
-fn stop_asked(interrupted: &AtomicBool, until: Instant) -> Option<Asked> {
-    if interrupted.load(Ordering::Relaxed) {
+fn stop_asked(stop: &Stop, until: Instant) -> Option<Asked> {
+    if stop.asked() {
         return Some(Asked::Interrupted);
     }
     (now() >= until).then_some(Asked::TooLong)

@@ -1,7 +1,6 @@
 //! A running system: started, waited for, watched, stopped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -59,16 +58,12 @@ pub struct System {
     confinement: Confinement,
     cap: Option<Cap>,
     ready_after: Duration,
+    stop: crate::stop::Stop,
 }
 
 impl System {
     /// Starts the system and waits until it is ready. `progress` hears what is waited for, whenever that changes.
-    pub fn start(
-        launch: &Launch,
-        watch: Watch,
-        interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<Self, StartError> {
+    pub fn start(launch: &Launch, watch: Watch, progress: &mut dyn FnMut(&str)) -> Result<Self, StartError> {
         port::check_free(launch.port)?;
         let clock = Clock::new(watch.epoch);
         let begun = clock.now();
@@ -88,6 +83,7 @@ impl System {
             confinement,
             cap,
             ready_after: Duration::ZERO,
+            stop: watch.stop.clone(),
         };
         let known = Arc::clone(&system.known);
         system.thread("watcher", move || hear(reports, &watch, &known));
@@ -95,7 +91,7 @@ impl System {
         system.thread("stdout", move || drain(stdout, &output, |_| {}));
         let output = Arc::clone(&system.stderr);
         system.thread("stderr", move || drain(stderr, &output, |_| {}));
-        system.become_ready(launch, begun, interrupted, progress)
+        system.become_ready(launch, begun, progress)
     }
 
     /// One that `top` shows by this name.
@@ -108,7 +104,6 @@ impl System {
         mut self,
         launch: &Launch,
         begun: Duration,
-        interrupted: &AtomicBool,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, StartError> {
         let mut waited_for = ready::wanted(launch.address(), &launch.ready);
@@ -131,7 +126,7 @@ impl System {
                 }
                 Glimpse::NotYet(_) => {}
             }
-            if interrupted.load(Ordering::Relaxed) {
+            if self.stop.asked() {
                 return Err(StartError::Interrupted);
             }
             if left.is_zero() {

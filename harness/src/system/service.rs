@@ -1,7 +1,5 @@
 //! A service beside the system, such as a database: kept, waited for and watched as a system is, and stopped after it.
 
-use std::sync::atomic::AtomicBool;
-
 use super::launch::Launch;
 use super::ready::run_once;
 use super::running::System;
@@ -48,15 +46,10 @@ fn explain(cause: &StartError) -> String {
 
 impl Service {
     /// Starts it and waits until it is ready.
-    pub fn start(
-        order: ServiceLaunch,
-        watch: Watch,
-        interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<Self, ServiceError> {
+    pub fn start(order: ServiceLaunch, watch: Watch, progress: &mut dyn FnMut(&str)) -> Result<Self, ServiceError> {
         let ServiceLaunch { name, launch, stop } = order;
         let watch = Watch { service: Some(name.clone()), ..watch };
-        match System::start(&launch, watch, interrupted, progress) {
+        match System::start(&launch, watch, progress) {
             Ok(running) => Ok(Self { name, launch, stop, running }),
             Err(cause) => Err(ServiceError { name, cause }),
         }

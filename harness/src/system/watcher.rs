@@ -12,6 +12,7 @@ use super::death::{Cause, Death};
 use super::in_flight::{Lately, Moment};
 use super::servers::Servers;
 use crate::keeper::{Exit, Heard, Report, Reports};
+use crate::stop::Stop;
 
 /// How often the acts in flight are noted: five times in the window of a death, since a turn costs some 45 us.
 const NOTE_EVERY: Duration = Duration::from_millis(20);
@@ -27,6 +28,8 @@ pub struct Watch {
     pub in_flight: Arc<AtomicU64>,
     /// The name of the service that is watched; nothing: the system itself.
     pub service: Option<String>,
+    /// Whether somebody ends the run, and where the rig's own failure is told.
+    pub stop: Stop,
 }
 
 /// What is known of the system's end.
@@ -214,7 +217,8 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a watch needs an epoch")]
     fn the_event_of_a_death_waits_for_room_in_a_full_queue() {
         let (rows, queue) = sync_channel(1);
-        let watch = Watch { epoch: Instant::now(), rows, in_flight: Arc::default(), service: None };
+        let watch =
+            Watch { epoch: Instant::now(), rows, in_flight: Arc::default(), service: None, stop: Stop::default() };
         let death = || watch.event(Death { at: Duration::ZERO, cause: Cause::KeeperLost, in_flight: 3 });
         watch.rows.send(death()).unwrap();
         let known = Known::default();

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Command};
 
 use crate::rig::{Rig, eventually, kill, process_named, processes_in};
+use crate::terminal::Terminal;
 
 fn long() -> Rig {
     Rig::small(&[("arrive.burst.over = \"2s\"", "arrive.burst.over = \"120s\"")])
@@ -47,26 +49,80 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
 }
 
 #[test]
-fn ctrl_c_keeps_the_recording_and_leaves_nothing() {
-    let rig = long();
-    let child = rig.start();
-    up(&rig);
-    kill(child.id(), "INT");
+fn every_signal_to_end_keeps_the_recording_stops_the_system_and_leaves_nothing() {
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
+        let rig = long();
+        let child = rig.start();
+        up(&rig);
+        kill(child.id(), signal);
+        is_partial(&rig, child);
+    }
+}
+
+/// Sealed as interrupted, the system stopped by the rig, all reports rendered, nothing left.
+fn is_partial(rig: &Rig, child: Child) {
     let left = rig.wait(child).ended(130).complete();
+    nothing_left(rig);
+    let summary = left.summary();
+    assert_eq!((&summary["verdict"], &summary["exit_code"]), (&"partial".into(), &130.into()));
+    assert_eq!(summary["system"]["ending"]["kind"], "stopped", "{}", summary["system"]["ending"]);
+    assert!(["report.html", "report.md"].iter().all(|file| rig.path().join("out").join(file).exists()));
+}
+
+#[test]
+fn a_signal_that_comes_twice_for_one_cause_as_from_timeout_ends_the_run_in_order() {
+    for signal in ["-TERM", "-HUP"] {
+        let rig = long();
+        let child = rig.start();
+        up(&rig);
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid, &pid]).status().expect("kill runs").success());
+        is_partial(&rig, child);
+    }
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_ends_in_order() {
+    let rig = long();
+    let terminal = Terminal::open();
+    let child = rig.start_below(&["setsid", "--ctty"], |command| terminal.is_of(command));
+    up(&rig);
+    drop(terminal);
+    is_partial(&rig, child);
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let rig = Rig::small(&[]);
+    let child = rig.start_below(&["nohup"], |_| {});
+    up(&rig);
+    kill(child.id(), "HUP");
+    rig.wait(child).ended(0).complete();
     nothing_left(&rig);
-    assert_eq!(left.summary()["verdict"], "partial");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_costs_nothing_but_the_text() {
+    let rig = Rig::small(&[]);
+    let mut child = rig.start();
+    drop((child.stdout.take(), child.stderr.take()));
+    rig.wait(child).ended(0).complete();
+    nothing_left(&rig);
 }
 
 #[test]
 fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let rig = Rig::small(&[
         ("arrive.burst.over = \"2s\"", "arrive.burst.over = \"120s\""),
+        ("ready = \"/healthz\"", "ready = \"/healthz\"\nstop_within = \"10m\""),
         ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\""),
     ]);
-    let child = rig.start();
+    let mut child = rig.start();
     up(&rig);
-    kill(child.id(), "INT");
-    kill(child.id(), "INT");
+    eventually("it has ended, however long its system may take", || {
+        kill(child.id(), "INT");
+        child.try_wait().expect("it can be waited for").is_some()
+    });
     assert_eq!(rig.wait(child).status, Some(130));
     nothing_left(&rig);
 }

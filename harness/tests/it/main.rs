@@ -21,5 +21,6 @@ mod shards;
 mod sockets;
 mod stub;
 mod system;
+mod terminal;
 mod tools;
 mod unchanged;

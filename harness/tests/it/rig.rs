@@ -137,11 +137,23 @@ impl Rig {
 
     /// Runs to the end below this program, which is to become the command that it is given.
     pub(crate) fn run_below(&self, program: &[&str]) -> Left {
+        self.wait(self.start_below(program, |_| {}))
+    }
+
+    fn below(&self, program: &[&str]) -> Command {
         let rig = self.command();
         let mut command = Command::new(program[0]);
         command.args(&program[1..]).arg(rig.get_program()).args(rig.get_args()).envs(self.exported.iter().cloned());
         command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        self.left(&ended(command.spawn().expect("the program starts")))
+        command.env_remove("FLOODRIG_QUICK");
+        command
+    }
+
+    /// Starts below this program, which is to become the command that it is given, changed by the caller.
+    pub(crate) fn start_below(&self, program: &[&str], change: impl FnOnce(&mut Command)) -> Child {
+        let mut command = self.below(program);
+        change(&mut command);
+        command.spawn().expect("the program starts")
     }
 
     /// Another command in the folder.

@@ -15,6 +15,7 @@ use crate::plan::by_hand::{SECOND, journey, scenario, step};
 use crate::plan::{ActSpec, Arrival, Plan, Visit, crowd};
 use crate::record::Intervals;
 use crate::scenario::{self, Arrive, Does, Piece, Step, Template, ToBot, Where};
+use crate::stop::Stop;
 
 const TOKEN: &str = "1:A";
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -29,7 +30,7 @@ struct Load {
     epoch: Instant,
     timeout: Duration,
     heard: usize,
-    stop: bool,
+    stop: Stop,
 }
 
 #[expect(clippy::disallowed_methods, reason = "a load needs an epoch")]
@@ -38,7 +39,7 @@ fn load(timeout: Duration) -> Load {
     let epoch = Instant::now();
     let limits = Limits { answer_time: Duration::ZERO..=Duration::ZERO, ..Profile::Off.limits() };
     let stub = floodrig_stub::start(limits, listener, epoch, 7).unwrap();
-    Load { players: 1, apart: 10 * MILLISECOND, stub, epoch, timeout, heard: 99, stop: false }
+    Load { players: 1, apart: 10 * MILLISECOND, stub, epoch, timeout, heard: 99, stop: Stop::default() }
 }
 
 fn says() -> Step {
@@ -75,7 +76,7 @@ impl Load {
             bot_token: TOKEN.to_owned(),
             epoch: self.epoch,
             load_from,
-            stop: Arc::new(self.stop.into()),
+            stop: self.stop.clone(),
             crowd: Some(crowd),
             expected: None,
             sink: Intervals::new(names, load_from, 100 * MILLISECOND, rows, Arc::default()),
@@ -196,8 +197,8 @@ fn an_answer_that_may_have_been_lost_on_the_way_is_the_rigs_own_fault() {
 
 #[test]
 fn a_load_that_is_stopped_abandons_what_waits() {
-    let mut load = load(LONG);
-    load.stop = true;
+    let load = load(LONG);
+    load.stop.ask();
     let (driven, total, _) = load.driven(load.crowd());
     assert_eq!((driven.end, total.outcomes.abandoned), (End::Stopped, 2));
 }

@@ -81,7 +81,7 @@ fn a_stop_in_mid_run_abandons_the_rest_and_blames_nobody() {
     let outcome = thread::scope(|scope| {
         scope.spawn(|| {
             eventually(|| (load.progress.standing().ok, load.progress.standing().in_flight) == (3, 7));
-            load.stop.store(true, Ordering::Relaxed);
+            load.stop.ask();
         });
         load.against(server.address)
     });

@@ -1,9 +1,9 @@
 //! The build that comes before the system.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use floodrig::stop::Stop;
 use floodrig::system::{Build, BuildError, build};
 
 use super::support::{LONG, program};
@@ -15,7 +15,7 @@ fn shell(script: &str) -> Build {
 
 fn run(order: &Build) -> (Result<(), BuildError>, Vec<String>) {
     let mut lines = Vec::new();
-    let result = build(order, &AtomicBool::new(false), &mut |line| lines.push(line.to_owned()));
+    let result = build(order, &Stop::default(), &mut |line| lines.push(line.to_owned()));
     (result, lines)
 }
 
@@ -41,6 +41,8 @@ fn a_build_that_takes_too_long_is_ended() {
 
 #[test]
 fn an_interrupt_ends_the_build() {
-    let result = build(&shell("sleep 1000; :"), &AtomicBool::new(true), &mut |_| {});
+    let stop = Stop::default();
+    stop.ask();
+    let result = build(&shell("sleep 1000; :"), &stop, &mut |_| {});
     assert!(matches!(result, Err(BuildError::Interrupted)));
 }

@@ -5,13 +5,14 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use floodrig::exchange::Speech;
 use floodrig::keeper::{Identity, Program};
 use floodrig::scenario::{Cores, Ready};
+use floodrig::stop::Stop;
 use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
 use floodrig_reports::recording::Row;
 
@@ -65,7 +66,7 @@ impl Run {
     pub(crate) fn new() -> Self {
         let (to, rows) = sync_channel(1000);
         let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
-        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight), service: None };
+        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight), service: None, stop: Stop::default() };
         Self { epoch, in_flight, rows, watch }
     }
 
@@ -82,7 +83,7 @@ impl Run {
     /// Starts a system whose port the test itself opens as soon as it is waited for.
     pub(crate) fn start(&self, launch: &Launch) -> Result<System, StartError> {
         let mut listener = None;
-        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {
+        System::start(launch, self.watch.clone(), &mut |_| {
             let at = (Ipv4Addr::LOCALHOST, launch.port);
             listener = listener.take().or_else(|| TcpListener::bind(at).ok());
         })
@@ -90,13 +91,13 @@ impl Run {
 
     /// Starts a system that opens its port, or calls the stub, by itself.
     pub(crate) fn start_serving(&self, launch: &Launch) -> Result<System, StartError> {
-        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {})
+        System::start(launch, self.watch.clone(), &mut |_| {})
     }
 
     /// Starts a system for which the test answers every connection with these bytes.
     pub(crate) fn start_answering(&self, launch: &Launch, answer: &'static [u8]) -> Result<System, StartError> {
         let mut serving = false;
-        System::start(launch, self.watch.clone(), &AtomicBool::new(false), &mut |_| {
+        System::start(launch, self.watch.clone(), &mut |_| {
             if !std::mem::replace(&mut serving, true) {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, launch.port)).unwrap();
                 std::thread::spawn(move || {
@@ -113,7 +114,7 @@ impl Run {
     pub(crate) fn start_alone(&self, launch: &Launch) -> (StartError, Vec<String>) {
         let mut heard = Vec::new();
         let progress = &mut |text: &str| heard.push(text.to_owned());
-        let error = System::start(launch, self.watch.clone(), &AtomicBool::new(false), progress).unwrap_err();
+        let error = System::start(launch, self.watch.clone(), progress).unwrap_err();
         (error, heard)
     }
 }

@@ -80,7 +80,7 @@ impl Loop {
         launch.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         put_in(&mut launch.env, &launch.port.to_string(), &folder);
         launch.remove = vec![folder.root().to_owned()];
-        let system = System::start(&launch, run.watch(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+        let system = System::start(&launch, run.watch(), &mut |_| {}).unwrap();
         let observer = observe(&run, &system, launch.port, &folder, look);
         let mut observations = Observations::default();
         observer.describe(&mut observations);
