@@ -46,6 +46,7 @@ impl Stop {
     }
 
     /// The same word for one run of several, which can also be cut short by itself.
+    #[must_use]
     pub fn of_run(&self) -> Self {
         Self { cut: Arc::default(), ..self.clone() }
     }

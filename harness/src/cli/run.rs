@@ -198,6 +198,7 @@ impl Runner<'_> {
         built.map_err(|cause| match cause {
             BuildError::Keep(cause) => refused_run(scenario, RunError::of_build(cause)),
             BuildError::Failed { .. } | BuildError::TooLong { .. } => Refused::not_ready(cause),
+            BuildError::KeeperLost(lost) => Refused::failed(lost),
             BuildError::Interrupted => Refused::interrupted(cause),
         })
     }

@@ -61,6 +61,9 @@ pub enum KeepError {
         /// What went wrong.
         fault: Fault,
     },
+    /// It was started, and then somebody else ended its keeper.
+    #[error("its keeper, a process of the rig's own, was ended by somebody else")]
+    Lost,
 }
 
 fn explain(Fault { stage, errno }: Fault) -> String {
@@ -191,7 +194,7 @@ fn first_report(reports: &mut Reports, program: &Program, spec: &Spec) -> Result
             dir: spec.dir.clone(),
             fault,
         }),
-        Heard::Report(Report::Ended { .. } | Report::Empty {} | Report::Left { .. }) => {
+        Heard::Report(Report::Ended { .. } | Report::Told { .. } | Report::Empty {} | Report::Left { .. }) => {
             Err(lost(io::ErrorKind::InvalidData))
         }
         Heard::Nothing => Err(lost(io::ErrorKind::TimedOut)),
@@ -235,6 +238,11 @@ pub enum Heard {
 }
 
 impl Reports {
+    /// The keeper's own process id.
+    pub fn root(&self) -> u32 {
+        self.keeper
+    }
+
     /// Waits until there is something to hear, or one of these becomes readable, for no longer than `within`.
     pub fn wait(&self, within: Duration, others: &[OwnedFd]) {
         let within = if self.lines.has_one() { Duration::ZERO } else { within };

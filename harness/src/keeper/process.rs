@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,6 +27,9 @@ const LAUNCH_WITHIN: Duration = Duration::from_secs(10);
 const WALK_EVERY: Duration = Duration::from_millis(20);
 /// How long SIGKILL may take. Freeing 10 GiB takes about a second; what is left after this hangs in the kernel.
 const KILL_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long the rig may take to order the end once the keeper was told to end: it lets go of a run within three seconds.
+const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// `floodrig __keeper`: keeps what the rig orders on standard input, a socket.
 pub fn main() -> ExitCode {
@@ -69,6 +72,7 @@ fn keep_tree(rig: &mut UnixStream, lines: Lines, alarm: Alarm, spec: &Spec) -> R
         me: getpid().as_raw_nonzero().get() as u32,
         command,
         ending: None,
+        told_until: None,
         asked: BTreeSet::new(),
     };
     keeper.report(&Report::Spawned { pid: command, start });
@@ -108,23 +112,24 @@ fn launch(spec: &Spec) -> Result<u32, Fault> {
     }
 }
 
-/// What wakes the keeper: a child's death, or an order to end that came as a signal.
+/// What wakes the keeper: a child's death, or somebody else's signal to end.
 struct Alarm {
     bell: UnixStream,
-    terminated: Arc<AtomicBool>,
+    /// The signal's number; 0: none came.
+    signal: Arc<AtomicUsize>,
 }
 
 impl Alarm {
     fn new() -> io::Result<Self> {
         let (bell, ring) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
-        let terminated = Arc::new(AtomicBool::new(false));
-        for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
-            signal_hook::flag::register(signal.as_raw(), Arc::clone(&terminated))?;
-            signal_hook::low_level::pipe::register(signal.as_raw(), ring.try_clone()?)?;
+        let came = Arc::default();
+        for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT].map(Signal::as_raw) {
+            signal_hook::flag::register_usize(signal, Arc::clone(&came), signal as usize)?;
+            signal_hook::low_level::pipe::register(signal, ring.try_clone()?)?;
         }
         signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), ring)?;
-        Ok(Self { bell, terminated })
+        Ok(Self { bell, signal: came })
     }
 
     fn silence(&mut self) {
@@ -154,6 +159,8 @@ struct Keeper<'a> {
     me: u32,
     command: u32,
     ending: Option<Ending>,
+    /// Somebody else's signal came, and until then the rig may order the end.
+    told_until: Option<Instant>,
     asked: BTreeSet<(Identity, String)>,
 }
 
@@ -230,7 +237,8 @@ impl Keeper<'_> {
     }
 
     fn wait(&mut self) -> io::Result<()> {
-        let timeout = self.ending.map(|_| Timespec { tv_sec: 0, tv_nsec: i64::from(WALK_EVERY.subsec_nanos()) });
+        let looks = self.ending.is_some() || self.told_until.is_some();
+        let timeout = looks.then_some(Timespec { tv_sec: 0, tv_nsec: i64::from(WALK_EVERY.subsec_nanos()) });
         let mut watched = [PollFd::new(&*self.rig, PollFlags::IN), PollFd::new(&self.alarm.bell, PollFlags::IN)];
         // Once the rig is gone its socket is always readable, and would keep the loop spinning.
         let first = usize::from(self.rig_is_gone());
@@ -246,9 +254,7 @@ impl Keeper<'_> {
 
     fn hear(&mut self) {
         self.alarm.silence();
-        if self.alarm.terminated.load(Ordering::Relaxed) {
-            self.end_within(Duration::ZERO);
-        }
+        self.hear_signal();
         if self.rig_is_gone() {
             return;
         }
@@ -258,6 +264,18 @@ impl Keeper<'_> {
             Ok((read, _)) => self.obey(&bytes[..read]),
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(_) => self.end_within(Duration::ZERO),
+        }
+    }
+
+    /// Told by somebody else to end, the keeper tells the rig, which lets go of the run in order; one that hangs does not.
+    fn hear_signal(&mut self) {
+        let signal = self.alarm.signal.load(Ordering::Relaxed) as i32;
+        if signal != 0 && self.told_until.is_none() {
+            self.told_until = Some(now() + TOLD_WITHIN);
+            self.report(&Report::Told { signal });
+        }
+        if self.ending.is_none() && self.told_until.is_some_and(|until| now() >= until) {
+            self.end_within(Duration::ZERO);
         }
     }
 

@@ -68,6 +68,11 @@ pub enum Report {
         /// Whether it was not the command itself but a descendant that had lost its parent.
         orphan: bool,
     },
+    /// Somebody else's signal told the keeper to end. It leaves the ending to the rig, which may give its grace.
+    Told {
+        /// The signal's number.
+        signal: i32,
+    },
     /// Nothing of the tree is left; the keeper's last word.
     Empty {},
     /// These could not be ended, SIGKILL included; the keeper's last word.

@@ -25,7 +25,7 @@ impl Identity {
     }
 
     /// The name of the program it is now; another one after it has executed something else.
-    pub(super) fn program(self) -> Option<String> {
+    pub(crate) fn program(self) -> Option<String> {
         let stat = Process::new(self.pid as i32).ok()?.stat().ok()?;
         (stat.starttime == self.start).then_some(stat.comm)
     }
@@ -88,6 +88,13 @@ pub fn descendants(root: u32) -> Vec<Identity> {
     found
 }
 
+/// The child of `root` that this process is or descends from.
+pub fn branch(root: u32, pid: u32) -> Option<u32> {
+    let parent = |pid: u32| Some(Process::new(pid as i32).ok()?.stat().ok()?.ppid as u32);
+    let line = std::iter::successors(Some(pid), |pid| parent(*pid).filter(|parent| *parent > 1));
+    line.take_while(|pid| *pid != root).last().filter(|first| parent(*first) == Some(root))
+}
+
 /// The living children of one process.
 pub(super) fn offspring(parent: u32) -> Vec<Identity> {
     let listed = children(parent);
@@ -148,6 +155,21 @@ mod tests {
         assert!(descendants(me).iter().any(|found| found.pid == child.id()));
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_is_of_the_branch_of_the_child_that_it_descends_from() {
+        let mut shell = Command::new("sh").args(["-c", "sleep 1000; :"]).stdin(Stdio::null()).spawn().unwrap();
+        let (me, child) = (std::process::id(), shell.id());
+        while descendants(child).is_empty() {
+            std::thread::yield_now();
+        }
+        let grandchild = descendants(child)[0];
+        assert_eq!([branch(me, child), branch(me, grandchild.pid)], [Some(child); 2]);
+        assert_eq!((branch(me, me), branch(child, me)), (None, None));
+        grandchild.signal(Signal::KILL);
+        shell.kill().unwrap();
+        shell.wait().unwrap();
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::record::{Intervals, interval_length};
 use crate::scenario::Ready;
+use crate::stop::Cut;
 use crate::vitals::{self, Observed, Observer, Subject};
 
 /// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
@@ -54,10 +55,14 @@ pub(super) fn load(
     // What is not signed by then is signed during the load, on a core that the driving thread would rather have.
     signed.wait(ground.load_length, LEAD / 2);
     let (watching, job) = prepare(rig, telegram, Arc::new(signed), load_from)?;
+    spare(rig, system, load_from);
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
     let mut ordered = Ordered::of(rig, system, watching.as_ref(), load_from)?;
-    let driven = drive_apart(job, ordered.as_mut(), || teller.tell(Phase::Load, tell))?;
+    let driven = drive_apart(job, ordered.as_mut(), || {
+        spare(rig, system, load_from);
+        teller.tell(Phase::Load, tell);
+    })?;
     event(rig, driven.ended, EventKind::LoadEnded, "the last act has ended");
     note_capped(rig, &driven);
     telegram.stub().into_iter().for_each(|stub| bot::note(rig, stub, system, &driven));
@@ -199,6 +204,13 @@ fn watch(rig: &Rig<'_>, stub: &Arc<Stub>, interval: Duration) -> Watch {
         interval,
         late_after: rig.order.scenario.budgets.staleness,
         progress: Arc::clone(&rig.progress),
+    }
+}
+
+/// A system that died before its load gets none of it.
+fn spare(rig: &Rig<'_>, system: &UnderTest, load_from: Duration) {
+    if system.died_before(load_from, rig.ground.clock.now()) {
+        rig.stop.cut_short(Cut::Died);
     }
 }
 

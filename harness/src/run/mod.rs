@@ -31,13 +31,14 @@ pub use order::{Order, Places, Running, StubAt};
 pub use trouble::RunError;
 
 use self::ground::Ground;
+use self::preflight::Visits;
 use self::telegram::Telegram;
 use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder, hand_over};
 use crate::redirect::Redirect;
 use crate::scenario::{Heartbeat, Ready, Scenario};
-use crate::stop::Stop;
+use crate::stop::{Cut, Stop};
 use crate::system::{Launch, Service, ServiceError, StartError, System, Watch};
 use crate::vitals::Folder;
 
@@ -49,7 +50,7 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     fs::create_dir_all(&order.dir).map_err(|cause| RunError::folder(&order.dir, &cause))?;
     let progress = Arc::new(Progress::default());
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
-    let heartbeat = heartbeat(order);
+    let (heartbeat, stop) = (heartbeat(order), &stop.of_run());
     let redirect = Redirect::prepare(order.isolated).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
     let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
     let seal = match rig.run(tell) {
@@ -64,8 +65,17 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
         Err(Trouble::Interrupted) => Seal { partial: true, ..Seal::default() },
         Err(Trouble::Failed(why)) => Seal { failed: Some(why), ..Seal::default() },
     };
-    recorder.finish(seal)?;
+    recorder.finish(sealed(seal, stop))?;
     Ok(())
+}
+
+/// A run that nobody has interrupted is not partial, for whatever reason it was cut short.
+fn sealed(seal: Seal, stop: &Stop) -> Seal {
+    match stop.why_cut() {
+        Some(Cut::RigFailed(why)) => Seal { partial: false, not_ready: None, failed: Some(why.clone()), ..seal },
+        Some(Cut::Died) => Seal { partial: seal.partial && stop.interrupted_at().is_some(), ..seal },
+        None => seal,
+    }
 }
 
 /// The probes that go into the system, unless the scenario keeps them out.
@@ -120,6 +130,9 @@ impl Rig<'_> {
         let services = services.inspect_err(|_| self.without_load(header.clone(), &telegram))?;
         let system = self.bring_up(&header, &telegram, tell)?;
         let loaded = self.check_and_load(header, &telegram, &Side { system: &system, services: &services }, tell);
+        if let Some(heir) = system.heir() {
+            tell(News::Fact(&format!("note: {heir}")));
+        }
         tell(News::Waiting("stopping the system"));
         let last = system.end(self.order.scenario.system.stop_within, self.ground.clock.now());
         let dropped = last.events_dropped;
@@ -214,14 +227,30 @@ impl Rig<'_> {
         header.observations.cgroup = system.confinement();
         tell_limits(&self.order.scenario, &header.observations, tell);
         header::cores_seen(&mut header, self.ground.verified(system, tell), self.order);
-        let checked = preflight::check(self, telegram, system).and_then(|visits| self.in_time().map(|()| visits));
+        let checked = self.pre_flight(telegram, system, tell).and_then(|visits| self.in_time().map(|()| visits));
         let before = checked.inspect_err(|_| self.without_load(header.clone(), telegram))?;
-        tell(News::Fact(bot::passed(&self.order.scenario)));
         if let Some(network) = &mut header.how.network {
             network.chosen = before.chosen;
         }
         header.observations.redirect = turned::standing(self, telegram, system, tell);
         load::load(self, header, (telegram, &before), side, tell)
+    }
+
+    /// A system that dies in it has died before the load, and the load is for nobody then: see [`load::load`].
+    fn pre_flight(
+        &self,
+        telegram: &Telegram,
+        system: &UnderTest,
+        tell: &mut dyn FnMut(News<'_>),
+    ) -> Result<Visits, Trouble> {
+        match preflight::check(self, telegram, system) {
+            Err(Trouble::NotReady(_)) if system.is_dying() => Ok(Visits::default()),
+            Ok(visits) => {
+                tell(News::Fact(bot::passed(&self.order.scenario)));
+                Ok(visits)
+            }
+            Err(other) => Err(other),
+        }
     }
 
     /// A load that is to begin at an instant that has passed would begin with a heap of acts that nobody planned.

@@ -60,7 +60,7 @@ impl<'a> Ordered<'a> {
 
     /// Whether the order is still to be given: a system that has died takes none.
     pub(super) fn is_open(&self) -> bool {
-        self.given.is_none() && self.system.death().is_none()
+        self.given.is_none() && self.system.ended_at().is_none()
     }
 
     /// Whether the order was given and the system has not yet ended.

@@ -99,7 +99,7 @@ impl From<KeepError> for RunError {
                 Some(key) => Self::Impossible { key, says: cause.to_string() },
                 None => Self::Failed(cause.to_string()),
             },
-            KeepError::Keeper { .. } => Self::Failed(cause.to_string()),
+            KeepError::Keeper { .. } | KeepError::Lost => Self::Failed(cause.to_string()),
         }
     }
 }
@@ -133,7 +133,7 @@ impl From<ServiceError> for Trouble {
             StartError::Port(_) | StartError::Keep(KeepError::Command { .. }) => {
                 Self::Impossible(RunError::Service(says))
             }
-            StartError::Keep(KeepError::Keeper { .. }) => Self::Failed(says),
+            StartError::Keep(KeepError::Keeper { .. } | KeepError::Lost) => Self::Failed(says),
             StartError::NotReady(_) => Self::NotReady(says),
             StartError::Interrupted => Self::Interrupted,
         }

@@ -38,7 +38,7 @@ pub(super) fn standing(
     system: &UnderTest,
     tell: &mut dyn FnMut(News<'_>),
 ) -> String {
-    if let Some(stub) = telegram.stub().filter(|stub| stub.attendance().calls == 0) {
+    if let Some(stub) = telegram.stub().filter(|stub| stub.attendance().calls == 0 && !system.is_gone()) {
         tell(News::Fact(&format!("note: {}", advice(rig, stub, system))));
     }
     observed(rig, telegram)

@@ -11,6 +11,9 @@ use crate::keeper::Tree;
 use crate::system::cores::{self, Pinning};
 use crate::system::{Attached, NotThere, Sought, Stopped, System};
 
+/// From the close of a dying process's sockets until its end is heard of: it gives its memory back first.
+const DYING: Duration = Duration::from_millis(300);
+
 /// The system under test.
 pub(super) enum UnderTest {
     /// Started by this rig.
@@ -81,10 +84,34 @@ impl UnderTest {
         }
     }
 
+    /// Whether it ended before this instant, without an order of the rig's.
+    pub(super) fn died_before(&self, at: Duration, now: Duration) -> bool {
+        match self {
+            Self::Started(system) => system.ended_at().is_some_and(|ended| ended < at),
+            Self::Attached(attached) => now < at && attached.is_gone(),
+        }
+    }
+
+    /// Whether it has ended by itself, or does so at once: its end is heard of a moment after its sockets are closed.
+    pub(super) fn is_dying(&self) -> bool {
+        match self {
+            Self::Started(system) => system.ends_within(DYING),
+            Self::Attached(attached) => attached.is_gone(),
+        }
+    }
+
+    /// Who serves in the place of its command, in words.
+    pub(super) fn heir(&self) -> Option<String> {
+        match self {
+            Self::Started(system) => system.heir(),
+            Self::Attached(_) => None,
+        }
+    }
+
     /// Whether it has ended, by itself or by order.
     pub(super) fn is_gone(&self) -> bool {
         match self {
-            Self::Started(system) => system.death().is_some() || system.gone_at().is_some(),
+            Self::Started(system) => system.ended_at().is_some() || system.gone_at().is_some(),
             Self::Attached(attached) => attached.is_gone(),
         }
     }

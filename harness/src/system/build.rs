@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::clock::now;
 use super::death::Cause;
+use super::doubt::ONE_CAUSE;
+use super::keeper_lost::KeeperLost;
 use super::logs::{Shared, await_end, drain, look};
 use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
 use crate::redirect::{BOT_TOKEN, hide_tokens};
@@ -58,6 +60,9 @@ pub enum BuildError {
         /// Its last lines.
         tail: Vec<String>,
     },
+    /// The rig's own failure.
+    #[error(transparent)]
+    KeeperLost(KeeperLost),
     /// Ctrl-C.
     #[error("interrupted while building")]
     Interrupted,
@@ -90,8 +95,9 @@ pub fn build(order: &Build, stop: &Stop, progress: &mut dyn FnMut(&str)) -> Resu
     }
     let (command, tail) = (order.command.join(" "), look(&output, |output| output.tail(QUOTED_LINES)));
     match end {
-        Followed::Ended(Cause::Ended(Exit::Code(0))) => Ok(()),
+        Followed::Ended(Cause(Exit::Code(0))) => Ok(()),
         Followed::Ended(how) => Err(BuildError::Failed { command, how, tail }),
+        Followed::KeeperLost(told_by) => Err(lost(told_by, stop)),
         Followed::Asked(Asked::TooLong) => Err(BuildError::TooLong { command, within: order.within, tail }),
         Followed::Asked(Asked::Interrupted) => Err(BuildError::Interrupted),
     }
@@ -111,6 +117,16 @@ fn reader(
     })
 }
 
+/// Whoever ended the rig and its keepers together has only interrupted it.
+fn lost(told_by: Option<i32>, stop: &Stop) -> BuildError {
+    let until = now() + ONE_CAUSE;
+    while !stop.asked() && now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let lost = || BuildError::KeeperLost(KeeperLost { whose: "the build".to_owned(), told_by });
+    if stop.asked() { BuildError::Interrupted } else { lost() }
+}
+
 enum Asked {
     TooLong,
     Interrupted,
@@ -118,6 +134,7 @@ enum Asked {
 
 enum Followed {
     Ended(Cause),
+    KeeperLost(Option<i32>),
     Asked(Asked),
 }
 
@@ -143,8 +160,9 @@ fn follow(
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
         }
         match reports.next(Duration::from_millis(1)) {
-            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Followed::Ended(Cause::Ended(how)),
-            Heard::Lost => return Followed::Ended(Cause::KeeperLost),
+            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Followed::Ended(Cause(how)),
+            Heard::Report(Report::Told { signal }) => return Followed::KeeperLost(Some(signal)),
+            Heard::Lost => return Followed::KeeperLost(None),
             Heard::Nothing
             | Heard::Report(
                 Report::Ended { orphan: true, .. }

@@ -20,24 +20,18 @@ pub struct Death {
     pub in_flight: u64,
 }
 
-/// What ended the system.
+/// What ended the system: it ended by itself, or somebody else's signal ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// It ended by itself, or somebody else's signal ended it.
-    Ended(Exit),
-    /// Somebody killed its keeper, and it died with it.
-    KeeperLost,
-}
+pub struct Cause(pub Exit);
 
 impl fmt::Display for Cause {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ended(Exit::Signal(number)) => write!(to, "killed by {} (signal {number})", signal::name(*number)),
-            Self::Ended(Exit::Code(code)) => match signal::behind(*code) {
+        match self.0 {
+            Exit::Signal(number) => write!(to, "killed by {} (signal {number})", signal::name(number)),
+            Exit::Code(code) => match signal::behind(code) {
                 Some(name) => write!(to, "exited with {code} ({name}, inferred through a wrapper)"),
                 None => write!(to, "exited with {code}"),
             },
-            Self::KeeperLost => to.write_str("ended because its keeper was killed"),
         }
     }
 }
@@ -45,10 +39,9 @@ impl fmt::Display for Cause {
 impl Cause {
     /// Whether this may be the work of the out-of-memory killer, which uses SIGKILL.
     fn may_be_oom(self) -> bool {
-        match self {
-            Self::Ended(Exit::Signal(number)) => number == 9,
-            Self::Ended(Exit::Code(code)) => code == 137,
-            Self::KeeperLost => false,
+        match self.0 {
+            Exit::Signal(number) => number == 9,
+            Exit::Code(code) => code == 137,
         }
     }
 }
@@ -59,15 +52,12 @@ const STRUCK_MEANWHILE: &str =
 
 /// The ending of a system that died. `oom`: what is known of the killer's part in it.
 pub(super) fn of_death(death: Death, tail: &[String], oom: Oom) -> Ending {
-    let (kind, code, name, note) = match death.cause {
-        Cause::Ended(Exit::Signal(number)) => (EndingKind::Signal, None, Some(signal::name(number)), None),
-        Cause::Ended(Exit::Code(code)) => {
+    let (kind, code, name, note) = match death.cause.0 {
+        Exit::Signal(number) => (EndingKind::Signal, None, Some(signal::name(number)), None),
+        Exit::Code(code) => {
             let inferred = signal::behind(code);
             let note = inferred.map(|name| format!("{name} inferred from exit status {code} of a wrapper"));
             (EndingKind::Exit, Some(code), inferred.map(str::to_owned), note)
-        }
-        Cause::KeeperLost => {
-            (EndingKind::Signal, None, Some("SIGKILL".to_owned()), Some(Cause::KeeperLost.to_string()))
         }
     };
     let (oom, unknown) = match if death.cause.may_be_oom() { oom } else { Oom::Spared } {
@@ -144,7 +134,7 @@ mod tests {
     use super::*;
 
     fn died(how: Exit) -> Ending {
-        of_death(Death { at: Duration::from_millis(1500), cause: Cause::Ended(how), in_flight: 7 }, &[], Oom::Struck)
+        of_death(Death { at: Duration::from_millis(1500), cause: Cause(how), in_flight: 7 }, &[], Oom::Struck)
     }
 
     #[test]
@@ -175,7 +165,7 @@ mod tests {
     #[test]
     fn a_kill_that_may_have_been_for_memory_is_neither_claimed_nor_denied() {
         let ending = |cause, oom| {
-            let ending = of_death(Death { at: Duration::ZERO, cause: Cause::Ended(cause), in_flight: 0 }, &[], oom);
+            let ending = of_death(Death { at: Duration::ZERO, cause: Cause(cause), in_flight: 0 }, &[], oom);
             (ending.oom, ending.note)
         };
         assert_eq!(ending(Exit::Signal(9), Oom::Meanwhile), (None, Some(STRUCK_MEANWHILE.to_owned())));
@@ -217,7 +207,7 @@ mod tests {
     fn a_death_by_abort_quotes_its_reason_and_one_by_sigkill_does_not() {
         let tail = ["FATAL ERROR: heap".to_owned()];
         let note = |number| {
-            let death = Death { at: Duration::ZERO, cause: Cause::Ended(Exit::Signal(number)), in_flight: 0 };
+            let death = Death { at: Duration::ZERO, cause: Cause(Exit::Signal(number)), in_flight: 0 };
             of_death(death, &tail, Oom::Spared).note
         };
         assert_eq!(note(6).as_deref(), Some("its stderr says \"FATAL ERROR: heap\""));

@@ -53,7 +53,7 @@ fn is_content(reports: &mut Reports) -> bool {
     loop {
         match reports.next(until.saturating_duration_since(now())) {
             Heard::Report(Report::Ended { how, orphan: false, .. }) => return how == Exit::Code(0),
-            Heard::Lost | Heard::Nothing => return false,
+            Heard::Report(Report::Told { .. }) | Heard::Lost | Heard::Nothing => return false,
             Heard::Report(
                 Report::Ended { orphan: true, .. }
                 | Report::Spawned { .. }

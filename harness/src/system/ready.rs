@@ -82,7 +82,7 @@ fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
     match run_once(launch, command, within) {
         Ok(Some(Exit::Code(0))) => Glimpse::Ready,
         Ok(how) => {
-            let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause::Ended(how).to_string());
+            let how = how.map_or_else(|| "took too long".to_owned(), |how| Cause(how).to_string());
             Glimpse::NotYet(format!("{}: it {how} so far", wanted(launch.address(), &launch.ready)))
         }
         Err(cause) => Glimpse::NotYet(format!("{}: {cause}", wanted(launch.address(), &launch.ready))),
@@ -105,7 +105,8 @@ pub(super) fn run_once(launch: &Launch, command: &[String], within: Duration) ->
                 | Report::Empty {}
                 | Report::Left { .. },
             ) => {}
-            Heard::Nothing | Heard::Lost => return Ok(None),
+            Heard::Nothing => return Ok(None),
+            Heard::Report(Report::Told { .. }) | Heard::Lost => return Err(KeepError::Lost),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::cgroup::Confinement;
 use super::clock::Clock;
 use super::cores::{self, Pinning};
 use super::death::{self, Death, Stop};
+use super::known::Known;
 use super::launch::{Launch, spec};
 use super::logs::{Output, Shared, await_end, drain, look};
 use super::oom::{Oom, Signs};
@@ -19,7 +20,7 @@ use super::port;
 use super::ready::{self, Glimpse};
 use super::servers::{Servers, Sought};
 use super::unready::{NotReady, StartError, Unready};
-use super::watcher::{Known, Watch, hear};
+use super::watcher::{Watch, hear};
 use crate::keeper::{Kept, Spec, Started, Tree, descendants};
 use crate::scenario::Ready;
 
@@ -156,7 +157,9 @@ impl System {
                 Unready::NoBot { waited_for, within, pid, advice }
             }
             (Ready::Bot | Ready::Path(_) | Ready::Command(_) | Ready::Accepts, _) => {
-                Unready::TimedOut { waited_for, within, pid, listening: port::listening(&tree) }
+                let listening = port::listening(&tree);
+                let left = if self.known.look().command_left { tree } else { Vec::new() };
+                Unready::TimedOut { waited_for, within, pid, left, listening }
             }
         };
         self.not_ready(why, launch)
@@ -174,6 +177,21 @@ impl System {
     /// How and when it died by itself, if it did.
     pub fn death(&self) -> Option<Death> {
         self.known.look().death
+    }
+
+    /// When it ended without an order of the rig's: by itself, or by whoever ends the run.
+    pub fn ended_at(&self) -> Option<Duration> {
+        self.known.look().ended_at
+    }
+
+    /// Whether it ends like that within this time.
+    pub fn ends_within(&self, within: Duration) -> bool {
+        self.known.ends_within(within)
+    }
+
+    /// Who serves in the place of a command that has ended with 0, in words.
+    pub fn heir(&self) -> Option<String> {
+        self.known.look().heir.clone()
     }
 
     /// From its start to its readiness.
@@ -253,7 +271,8 @@ impl System {
                 Some(kills) => Oom::counted(kills),
                 None => self.signs.verdict(&[&[self.kept.command.pid], end.served.as_slice()].concat()),
             };
-            return death::of_death(death, tail, oom);
+            let ending = death::of_death(death, tail, oom);
+            return noted(ending, [end.survivor.as_ref(), end.heir.as_ref()]);
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         let stop = Stop {
@@ -263,8 +282,18 @@ impl System {
             ended: end.last_ended,
             killed: end.last_killed,
         };
-        death::of_stop(stop, at, tail)
+        let ending = death::of_stop(stop, at, tail);
+        match &end.fault {
+            Some(fault) => noted(Ending { note: None, ..ending }, [Some(fault)]),
+            None => noted(ending, [end.heir.as_ref()]),
+        }
     }
+}
+
+/// With more to its note.
+fn noted<const N: usize>(ending: Ending, more: [Option<&String>; N]) -> Ending {
+    let notes = ending.note.iter().chain(more.into_iter().flatten()).cloned();
+    Ending { note: notes.reduce(|note, more| format!("{note}; {more}")), ..ending }
 }
 
 /// What to do about a bot that has not asked for its updates.

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::heir::Heir;
 use super::in_flight::Moment;
 use super::port;
-use crate::keeper::{Identity, descendants};
+use crate::keeper::{Identity, branch, descendants};
 
 /// How often whoever serves is looked for while nobody does: after a restart, for one.
 const SEARCH_EVERY: Duration = Duration::from_millis(100);
@@ -98,6 +99,20 @@ impl Servers {
         }
         let (to, share) = (now(), if self.last_ended.is_some() { AGAIN_SHARE } else { NEVER_SHARE });
         self.search_at = to + SEARCH_EVERY.max(to.saturating_sub(from) * share);
+    }
+
+    /// Whoever serves now, nearest to the keeper.
+    pub(super) fn heir(&self) -> Option<Heir> {
+        let Sought { root, port, .. } = self.sought;
+        let tree = descendants(root);
+        let (door, found) = self.sought.among(&tree);
+        let server = tree.into_iter().find(|process| found.contains(&process.pid))?;
+        let (branch, program) = (branch(root, server.pid)?, server.program()?);
+        let port = match door {
+            Door::Listens => Some(port),
+            Door::Calls => None,
+        };
+        Some(Heir { branch, pid: server.pid, program, port })
     }
 
     /// What becomes readable when one of them ends.

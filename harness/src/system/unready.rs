@@ -51,6 +51,8 @@ pub enum Unready {
         within: Duration,
         /// The system's process.
         pid: u32,
+        /// What is left of it where that has ended with 0.
+        left: Vec<u32>,
         /// Where it does listen.
         listening: Vec<SocketAddr>,
     },
@@ -84,8 +86,12 @@ impl fmt::Display for Unready {
             Self::NoBot { waited_for, within, pid, advice } => {
                 write!(to, "waited {} s for {waited_for} from pid {pid}. {advice}", within.as_secs_f64())
             }
-            Self::TimedOut { waited_for, within, pid, listening } => {
+            Self::TimedOut { waited_for, within, pid, left, listening } => {
                 write!(to, "waited {} s for {waited_for}; pid {pid} ", within.as_secs_f64())?;
+                if !left.is_empty() {
+                    let left: Vec<String> = left.iter().map(u32::to_string).collect();
+                    write!(to, "ended with 0, and what it left behind (pid {}) ", left.join(", "))?;
+                }
                 match listening.as_slice() {
                     [] => to.write_str("listens nowhere"),
                     places => {

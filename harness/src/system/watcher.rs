@@ -1,18 +1,23 @@
 //! The watcher: a thread that hears the keeper and notices the system's death at once, behind a wrapper too.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Event, EventKind, Row};
 
 use super::clock::Clock;
 use super::death::{Cause, Death};
+use super::doubt::{Doubt, Found};
+use super::heir::Line;
 use super::in_flight::{Lately, Moment};
+use super::keeper_lost::KeeperLost;
+use super::known::Known;
 use super::servers::Servers;
-use crate::keeper::{Exit, Heard, Report, Reports};
-use crate::stop::Stop;
+use crate::keeper::{Exit, Heard, Report, Reports, descendants};
+use crate::stop::{Cut, Stop};
 
 /// How often the acts in flight are noted: five times in the window of a death, since a turn costs some 45 us.
 const NOTE_EVERY: Duration = Duration::from_millis(20);
@@ -32,178 +37,246 @@ pub struct Watch {
     pub stop: Stop,
 }
 
-/// What is known of the system's end.
-#[derive(Debug, Default)]
-pub(super) struct End {
-    /// Who serves, on the way from whoever waited for readiness to the watcher.
-    pub(super) servers: Option<Servers>,
-    /// It died by itself.
-    pub(super) death: Option<Death>,
-    /// The processes of it that have served until then.
-    pub(super) served: Vec<u32>,
-    /// When the rig ordered it to stop.
-    pub(super) stop_ordered: Option<Duration>,
-    /// How it ended after that, and when.
-    pub(super) stopped: Option<(Exit, Duration)>,
-    /// When, since that order, the last process of its tree ended.
-    pub(super) last_ended: Option<Duration>,
-    /// And the last of those that SIGKILL ended.
-    pub(super) last_killed: Option<Duration>,
-    /// Nothing of its tree is left, or the keeper has given up.
-    pub(super) gone: bool,
-    /// When nothing of its tree was left.
-    pub(super) gone_at: Option<Duration>,
-    /// Processes that SIGKILL did not end.
-    pub(super) left: Vec<u32>,
-    /// Events that found no room in the recorder's queue.
-    pub(super) dropped: u64,
-}
-
-/// The end, shared between the watcher and whoever waits for it.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    end: Mutex<End>,
-    changed: Condvar,
-}
-
-impl Known {
-    /// What is known now.
-    pub(super) fn look(&self) -> MutexGuard<'_, End> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until the whole tree is gone, for no longer than `within`.
-    pub(super) fn wait_gone(&self, within: Duration) {
-        // Whoever panicked with it in hand has left it as it was.
-        let _waited = self.changed.wait_timeout_while(self.look(), within, |end| !end.gone);
-    }
-
-    /// Any process of the tree, the command or not, that ended after the order to stop.
-    fn note_of_stop(&self, how: Exit, at: Duration) {
-        let mut end = self.look();
-        if end.stop_ordered.is_some_and(|ordered| ordered <= at) {
-            end.last_ended = Some(at);
-            end.last_killed = if how == Exit::Signal(9) { Some(at) } else { end.last_killed };
-        }
-    }
-
-    fn change(&self, how: impl FnOnce(&mut End)) {
-        how(&mut self.look());
-        self.changed.notify_all();
-    }
-}
-
 /// Hears the keeper until nothing of the system is left.
-pub(super) fn hear(mut reports: Reports, watch: &Watch, known: &Known) {
-    let clock = Clock::new(watch.epoch);
-    let mut lately = Lately::default();
-    let mut servers = None;
-    let mut unsent = None;
-    loop {
-        servers = known.look().servers.take().or(servers);
-        note(watch, clock, &mut lately, servers.as_mut());
-        reports.wait(NOTE_EVERY, servers.as_ref().map(Servers::handles).unwrap_or_default());
-        match reports.next(Duration::ZERO) {
-            Heard::Report(Report::Ended { how, at_ns, orphan, .. }) => {
-                let at = clock.of_monotonic_ns(at_ns);
-                known.note_of_stop(how, at);
-                if orphan {
-                    continue;
-                }
-                let death = ended(known, how, lately.moment(at), servers.as_ref());
-                unsent = death.map(|death| watch.event(death)).or(unsent);
+pub(super) fn hear(reports: Reports, watch: &Watch, known: &Known) {
+    let mut watcher = Watcher {
+        watch,
+        known,
+        clock: Clock::new(watch.epoch),
+        reports,
+        lately: Lately::default(),
+        servers: None,
+        line: Line::Command,
+        told_by: None,
+        doubt: None,
+        unsent: VecDeque::new(),
+    };
+    while watcher.turn() {}
+    watcher.leave();
+}
+
+struct Watcher<'a> {
+    watch: &'a Watch,
+    known: &'a Known,
+    clock: Clock,
+    reports: Reports,
+    lately: Lately,
+    servers: Option<Servers>,
+    line: Line,
+    /// The signal by which somebody else told the keeper to end.
+    told_by: Option<i32>,
+    doubt: Option<Doubt>,
+    unsent: VecDeque<Row>,
+}
+
+impl Watcher<'_> {
+    /// Until there is something to hear, for a moment at most; false once the keeper is gone.
+    fn turn(&mut self) -> bool {
+        self.meet_servers();
+        self.note();
+        self.reports.wait(NOTE_EVERY, self.servers.as_ref().map(Servers::handles).unwrap_or_default());
+        let heard = self.reports.next(Duration::ZERO);
+        let goes_on = heard != Heard::Lost;
+        match heard {
+            Heard::Report(Report::Ended { pid, how, at_ns, orphan }) => {
+                self.ended(pid, how, self.clock.of_monotonic_ns(at_ns), orphan);
             }
-            Heard::Report(Report::Left { pids }) => known.change(|end| (end.gone, end.left) = (true, pids)),
-            Heard::Report(Report::Empty {}) => known.change(|end| (end.gone, end.gone_at) = (true, Some(clock.now()))),
-            Heard::Lost => {
-                let lost = keeper_lost(known, lately.moment(clock.now())).map(|death| watch.event(death));
-                reports.clear_up();
-                send_at_last(watch, unsent.into_iter().chain(lost), known);
-                return;
+            Heard::Report(Report::Told { signal }) => {
+                self.keeper_lost();
+                self.told_by = Some(signal);
             }
+            Heard::Report(Report::Left { pids }) => self.known.change(|end| (end.gone, end.left) = (true, pids)),
+            Heard::Report(Report::Empty {}) => self.nobody_left(),
+            Heard::Lost => self.keeper_lost(),
             Heard::Nothing | Heard::Report(Report::Spawned { .. } | Report::Failed(_)) => {}
         }
-        send(&watch.rows, &mut unsent);
+        self.resolve();
+        send(&self.watch.rows, &mut self.unsent);
+        goes_on
     }
-}
 
-/// Notes what is in flight. What was read after the last of those who serve had ended says nothing of its end, however
-/// late it comes to this thread: so the end is looked for first.
-fn note(watch: &Watch, clock: Clock, lately: &mut Lately, servers: Option<&mut Servers>) {
-    let (now, in_flight) = (clock.now(), watch.in_flight.load(Ordering::Relaxed));
-    if let Some(servers) = servers {
-        servers.note_ended(lately.moment(now));
-        servers.look(|| clock.now());
-    }
-    lately.note(now, in_flight);
-}
-
-/// The command has ended, and with it the system, perhaps some time ago.
-fn ended(known: &Known, how: Exit, command: Moment, servers: Option<&Servers>) -> Option<Death> {
-    let mut died = None;
-    known.change(|end| {
-        // What makes a death or a stop of it is when the command ended: until then somebody may have served again.
-        if end.stop_ordered.is_some_and(|ordered| ordered <= command.at) {
-            end.stopped = Some((how, command.at));
-        } else {
-            let Moment { at, in_flight } = servers.map_or(command, |servers| servers.died(command));
-            died = Some(Death { at, cause: Cause::Ended(how), in_flight });
-            end.death = died;
-            end.served = servers.map(|servers| servers.pids().to_vec()).unwrap_or_default();
+    /// The keeper is gone: what it may have left is ended, and what was found is told.
+    fn leave(mut self) {
+        self.known.change(|end| end.gone = true);
+        self.reports.clear_up();
+        while self.doubt.is_some() {
+            std::thread::sleep(NOTE_EVERY);
+            self.resolve();
         }
-    });
-    died
-}
+        send_at_last(self.watch, self.unsent, self.known);
+    }
 
-fn keeper_lost(known: &Known, Moment { at, in_flight }: Moment) -> Option<Death> {
-    let mut died = None;
-    known.change(|end| {
-        let unexplained = !end.gone && end.death.is_none() && end.stop_ordered.is_none();
-        died = unexplained.then_some(Death { at, cause: Cause::KeeperLost, in_flight });
-        end.death = end.death.or(died);
-        end.gone = true;
-    });
-    died
+    /// Whoever waited for readiness has found who serves, or the system has put somebody into its place.
+    fn meet_servers(&mut self) {
+        self.servers = self.known.look().servers.take().or(self.servers.take());
+        let is_served = self.servers.as_ref().is_some_and(|servers| !servers.handles().is_empty());
+        if is_served && matches!(self.line, Line::Open { .. }) {
+            self.inherit();
+        }
+    }
+
+    /// Notes what is in flight. What was read after the last of those who serve had ended says nothing of its end,
+    /// however late it comes to this thread: so the end is looked for first.
+    fn note(&mut self) {
+        let (now, in_flight) = (self.clock.now(), self.watch.in_flight.load(Ordering::Relaxed));
+        if let Some(servers) = &mut self.servers {
+            servers.note_ended(self.lately.moment(now));
+            servers.look(|| self.clock.now());
+        }
+        self.lately.note(now, in_flight);
+    }
+
+    fn ended(&mut self, pid: u32, how: Exit, at: Duration, orphan: bool) {
+        self.known.note_of_stop(how, at);
+        if let Line::Open { .. } = self.line {
+            self.line = Line::Open { how, at };
+        }
+        if !self.line.ends_with(pid, orphan) {
+            return;
+        }
+        // What makes a death or a stop of it is when it ended: until then somebody may have served again.
+        if self.is_ordered_by(at) {
+            self.known.change(|end| end.stopped = Some((how, at)));
+        } else if how != Exit::Code(0) || !self.leaves_somebody(at) {
+            self.died(how, at);
+        }
+    }
+
+    fn is_ordered_by(&self, at: Duration) -> bool {
+        let ordered = self.known.look().stop_ordered.is_some_and(|ordered| ordered <= at);
+        ordered || self.told_by.is_some() || self.watch.stop.interrupted_at().is_some()
+    }
+
+    /// Whether a process of a command that has ended with 0 serves on, or may yet come to serve.
+    fn leaves_somebody(&mut self, at: Duration) -> bool {
+        // They may have been found since the last turn.
+        self.meet_servers();
+        if self.servers.is_some() {
+            return self.inherit();
+        }
+        let (tree, how) = (descendants(self.reports.root()), Exit::Code(0));
+        if !tree.is_empty() {
+            self.line = Line::Open { how, at };
+            self.known.change(|end| end.command_left = true);
+        }
+        !tree.is_empty()
+    }
+
+    /// From now on the system's end is that of whoever serves, if anybody does.
+    fn inherit(&mut self) -> bool {
+        let Some(heir) = self.servers.as_ref().and_then(Servers::heir) else { return false };
+        self.line = Line::Heir(heir.branch);
+        let text = format!(
+            "the command of {} ended with 0, and what it left behind serves on: {heir}, watched and stopped in its place",
+            self.watch.whose()
+        );
+        let at_us = self.clock.now().as_micros() as u64;
+        self.unsent.push_back(Row::Event(Event { at_us, kind: EventKind::Note, text: text.clone() }));
+        self.known.change(|end| end.heir = Some(text));
+        true
+    }
+
+    /// The command has ended, or whoever served after it, and with it the system, perhaps some time ago.
+    fn died(&mut self, how: Exit, at: Duration) {
+        let command = self.lately.moment(at);
+        let Moment { at, in_flight } = self.servers.as_ref().map_or(command, |servers| servers.died(command));
+        let others = self.servers.as_ref().and_then(Servers::heir);
+        let served = self.servers.as_ref().map(|servers| servers.pids().to_vec()).unwrap_or_default();
+        self.known.change(|end| {
+            end.ended_at = Some(at);
+            end.served = served;
+            end.survivor = others.map(|other| format!("and {other}, stopped by the rig"));
+        });
+        self.doubt(Found::Died(Death { at, cause: Cause(how), in_flight }));
+    }
+
+    fn nobody_left(&mut self) {
+        if let Line::Open { how, at } = self.line
+            && !self.is_ordered_by(at)
+        {
+            self.died(how, at);
+        }
+        let now = self.clock.now();
+        self.known.change(|end| (end.gone, end.gone_at) = (true, Some(now)));
+    }
+
+    fn keeper_lost(&mut self) {
+        let is_explained = {
+            let end = self.known.look();
+            end.gone || end.ended_at.is_some() || end.stop_ordered.is_some() || self.told_by.is_some()
+        };
+        if !is_explained {
+            self.doubt(Found::KeeperLost);
+        }
+    }
+
+    fn doubt(&mut self, found: Found) {
+        self.doubt = Some(Doubt::new(found, self.clock.now()));
+    }
+
+    /// Calls what was found by its name, once that is known.
+    fn resolve(&mut self) {
+        let (now, interrupted) = (self.clock.now(), self.watch.stop.interrupted_at().is_some());
+        let Some(doubt) = self.doubt.take_if(|doubt| interrupted || doubt.is_over(now)) else { return };
+        match doubt.found {
+            Found::Died(Death { at, cause, .. }) if interrupted => {
+                self.known.change(|end| end.stopped = Some((cause.0, at)));
+            }
+            Found::KeeperLost if interrupted => {}
+            Found::Died(death) => {
+                self.unsent.push_back(self.watch.event(death));
+                self.known.change(|end| end.death = Some(death));
+            }
+            Found::KeeperLost => self.fail(now),
+        }
+    }
+
+    /// The rig has failed, and so has the run: what comes of it says nothing about the system.
+    fn fail(&mut self, now: Duration) {
+        let lost = KeeperLost { whose: self.watch.whose(), told_by: self.told_by }.to_string();
+        let event = Event { at_us: now.as_micros() as u64, kind: EventKind::Note, text: lost.clone() };
+        self.unsent.push_back(Row::Event(event));
+        self.known.change(|end| end.fault = Some(lost.clone()));
+        self.watch.stop.cut_short(Cut::RigFailed(lost));
+    }
 }
 
 impl Watch {
+    /// What is watched, in words.
+    fn whose(&self) -> String {
+        self.service.as_ref().map_or_else(|| "the system".to_owned(), |name| format!("the service `{name}`"))
+    }
+
     /// The death of a service is a note: what it does to the system is what is measured.
     fn event(&self, Death { at, cause, in_flight }: Death) -> Row {
-        let (kind, text) = match &self.service {
-            None => (EventKind::Died, format!("the system {cause}, {in_flight} in flight")),
-            Some(name) => (EventKind::Note, format!("the service `{name}` {cause}, {in_flight} in flight")),
-        };
+        let kind = if self.service.is_none() { EventKind::Died } else { EventKind::Note };
+        let text = format!("{} {cause}, {in_flight} in flight", self.whose());
         Row::Event(Event { at_us: at.as_micros() as u64, kind, text })
     }
 }
 
 /// A full queue is tried again on the next turn; nobody listening any more is the end of a run.
-fn send(rows: &SyncSender<Row>, unsent: &mut Option<Row>) {
-    let Some(row) = unsent.take() else { return };
-    match rows.try_send(row) {
-        Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-        Err(TrySendError::Full(row)) => *unsent = Some(row),
+fn send(rows: &SyncSender<Row>, unsent: &mut VecDeque<Row>) {
+    while let Some(row) = unsent.pop_front() {
+        if let Err(TrySendError::Full(row)) = rows.try_send(row) {
+            return unsent.push_front(row);
+        }
     }
 }
 
 /// How long the last rows wait for room in the queue: far longer than a disk takes to write it out.
 const AT_LAST: Duration = Duration::from_secs(5);
 
-/// There is no next turn, so each waits for room; what finds none is counted.
-fn send_at_last(watch: &Watch, unsent: impl Iterator<Item = Row>, known: &Known) {
+/// There is no next turn, so they wait for room; what finds none is counted.
+fn send_at_last(watch: &Watch, mut unsent: VecDeque<Row>, known: &Known) {
     let clock = Clock::new(watch.epoch);
     let until = clock.now() + AT_LAST;
-    for row in unsent {
-        let mut unsent = Some(row);
+    send(&watch.rows, &mut unsent);
+    while !unsent.is_empty() && clock.now() < until {
+        std::thread::sleep(NOTE_EVERY);
         send(&watch.rows, &mut unsent);
-        while unsent.is_some() && clock.now() < until {
-            std::thread::sleep(NOTE_EVERY);
-            send(&watch.rows, &mut unsent);
-        }
-        if unsent.is_some() {
-            known.change(|end| end.dropped += 1);
-        }
     }
+    known.change(|end| end.dropped += unsent.len() as u64);
 }
 
 #[cfg(test)]
@@ -219,11 +292,11 @@ mod tests {
         let (rows, queue) = sync_channel(1);
         let watch =
             Watch { epoch: Instant::now(), rows, in_flight: Arc::default(), service: None, stop: Stop::default() };
-        let death = || watch.event(Death { at: Duration::ZERO, cause: Cause::KeeperLost, in_flight: 3 });
+        let death = || watch.event(Death { at: Duration::ZERO, cause: Cause(Exit::Code(1)), in_flight: 3 });
         watch.rows.send(death()).unwrap();
         let known = Known::default();
         thread::scope(|scope| {
-            scope.spawn(|| send_at_last(&watch, [death(), death()].into_iter(), &known));
+            scope.spawn(|| send_at_last(&watch, [death(), death()].into(), &known));
             for _ in 0..3 {
                 assert!(queue.recv_timeout(AT_LAST).is_ok());
             }

@@ -9,6 +9,7 @@ mod bot;
 mod calibration;
 mod certificate;
 mod crowd;
+mod endings;
 mod isolate;
 mod journeys;
 mod lifecycle;

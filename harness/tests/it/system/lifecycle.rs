@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use floodrig::keeper::{Identity, Kept, Report, Spec};
+use floodrig::stop::Cut;
+use floodrig::system::System;
 use floodrig_reports::recording::EndingKind;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -75,10 +77,11 @@ fn the_end_of_the_rig_ends_a_tree_that_ignores_every_polite_signal() {
 }
 
 #[test]
-fn a_keeper_told_to_terminate_takes_the_tree_with_it() {
+fn a_keeper_told_to_end_tells_the_rig_and_takes_the_tree_with_it_though_that_does_nothing() {
     let mut bare = Bare::start(FAMILY);
     let family = family(bare.keeper.id(), 3);
     bare.signal(Signal::TERM);
+    assert_eq!(bare.report(), Report::Told { signal: 15 });
     assert!(bare.keeper.wait().unwrap().success());
     assert!(all_ended(&family));
 }
@@ -111,15 +114,49 @@ fn the_terminals_ctrl_c_reaches_neither_keeper_nor_system() {
 }
 
 #[test]
-fn a_killed_keeper_is_noticed_and_its_tree_ended() {
+fn a_killed_keeper_is_the_rigs_failure_and_no_death_and_its_tree_is_ended() {
     let run = Run::new();
     let system = run.start(&shell(FAMILY)).unwrap();
     let family = family(system.root(), 3);
-    kill_process(Pid::from_raw(system.root() as i32).unwrap(), Signal::KILL).unwrap();
-    until("the death", || system.death());
+    signal(system.root(), Signal::KILL);
+    let Cut::RigFailed(why) = until("the failure", || run.stop().why_cut().cloned()) else { panic!("no failure") };
+    assert!(why.contains("was killed by somebody else"), "{why}");
     until("the end of what it left", || all_ended(&family).then_some(()));
     let ending = system.stop(LONG).ending;
-    assert_eq!(ending.note.as_deref(), Some("ended because its keeper was killed"));
+    assert_eq!((ending.kind, ending.note), (EndingKind::Stopped, Some(why)));
+}
+
+#[test]
+fn a_keeper_told_to_end_is_the_rigs_failure_and_its_system_is_still_stopped_in_order() {
+    let run = Run::new();
+    let system = run.start(&shell("trap 'exit 7' TERM; echo up >&2; while :; do sleep 0.01; done")).unwrap();
+    until("its trap", || (system.logs().stderr_lines == 1).then_some(()));
+    signal(system.root(), Signal::TERM);
+    let Cut::RigFailed(why) = until("the failure", || run.stop().why_cut().cloned()) else { panic!("no failure") };
+    assert!(why.contains("was told to end by somebody else's SIGTERM"), "{why}");
+    let ending = system.stop(LONG).ending;
+    assert_eq!((ending.kind, ending.code), (EndingKind::Stopped, Some(7)), "{ending:?}");
+}
+
+#[test]
+fn whoever_ends_rig_and_keeper_or_system_together_has_stopped_the_run_whichever_is_heard_of_first() {
+    for how in [Signal::KILL, Signal::TERM] {
+        for target in [System::root, System::pid] {
+            let run = Run::new();
+            let system = run.start(&shell("exec sleep 1000")).unwrap();
+            let tree = family(system.root(), 1);
+            signal(target(&system), how);
+            run.stop().ask();
+            let ending = system.stop(LONG).ending;
+            assert_eq!(ending.kind, EndingKind::Stopped, "{how:?}: {ending:?}");
+            assert_eq!(run.stop().why_cut(), None, "{how:?}");
+            assert!(all_ended(&tree));
+        }
+    }
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 #[test]

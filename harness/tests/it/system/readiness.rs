@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
+use floodrig::keeper::Identity;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::system::{StartError, Unready, cores};
 
@@ -36,6 +37,20 @@ fn a_system_that_listens_nowhere_times_out_with_port_and_pid() {
     assert!(not_ready.to_string().contains(&format!("pid {pid} listens nowhere; its last lines:\n  up")));
     assert_eq!(heard[0], format!("a connection to 127.0.0.1:{}", launch.port));
     assert!(listening.is_empty());
+}
+
+#[test]
+fn a_command_that_ends_with_0_is_waited_for_as_long_as_it_has_left_somebody_behind() {
+    let mut launch = shell("sleep 1000 & exit 0");
+    launch.ready_within = Duration::from_secs(1);
+    let (error, _) = Run::new().start_alone(&launch);
+    let StartError::NotReady(not_ready) = error else { panic!("{error}") };
+    let Unready::TimedOut { pid, left, .. } = &not_ready.why else { panic!("{not_ready}") };
+    let says = format!("pid {pid} ended with 0, and what it left behind (pid {}) listens nowhere", left[0]);
+    assert!(not_ready.to_string().contains(&says), "{not_ready}");
+    assert!(left.iter().all(|pid| Identity::of(*pid).is_none()));
+    let (error, _) = Run::new().start_alone(&shell("exit 0"));
+    assert!(error.to_string().contains("it exited with 0 before that"), "{error}");
 }
 
 #[test]

@@ -75,6 +75,11 @@ impl Run {
         self.watch.clone()
     }
 
+    /// The word that the run is to end.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.watch.stop
+    }
+
     /// Where rows go.
     pub(crate) fn to_rows(&self) -> SyncSender<Row> {
         self.watch.rows.clone()

@@ -1,0 +1,80 @@
+//! Whose end is the system's: the command's, or, once that has ended with 0 while a process of its serves on, that one's.
+//!
+//! A command that puts its server into the background has done what it was to do. Its server descends from the keeper
+//! like all the rest, so it is watched and stopped as the command would have been. Any other status says that the
+//! command failed, and is the system's death, whoever is left.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::keeper::Exit;
+
+/// Whose end is the system's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// The command's.
+    Command,
+    /// That of this process, a child of the keeper's since its parent ended.
+    Heir(u32),
+    /// The command has ended with 0 before it was known who serves; this is the last end seen since.
+    Open {
+        /// How.
+        how: Exit,
+        /// When.
+        at: Duration,
+    },
+}
+
+impl Line {
+    /// Whether the end of this process is the system's. An orphan is any process but the command that was the keeper's.
+    pub(super) fn ends_with(self, pid: u32, orphan: bool) -> bool {
+        match self {
+            Self::Command => !orphan,
+            Self::Heir(heir) => heir == pid,
+            Self::Open { .. } => false,
+        }
+    }
+}
+
+/// Whoever serves after the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Heir {
+    /// The child of the keeper's that it is or descends from.
+    pub(super) branch: u32,
+    /// Itself.
+    pub(super) pid: u32,
+    /// The name of its program.
+    pub(super) program: String,
+    /// The port that it listens on; nothing: it only calls the stub.
+    pub(super) port: Option<u16>,
+}
+
+impl fmt::Display for Heir {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "pid {} ({}) ", self.pid, self.program)?;
+        match self.port {
+            Some(port) => write!(to, "listens on port {port}"),
+            None => to.write_str("calls the stub"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_end_is_the_commands_and_then_its_heirs_alone() {
+        assert!(Line::Command.ends_with(7, false) && !Line::Command.ends_with(8, true));
+        assert!(Line::Heir(8).ends_with(8, true) && !Line::Heir(8).ends_with(9, true));
+        let open = Line::Open { how: Exit::Code(0), at: Duration::ZERO };
+        assert!(!open.ends_with(8, true), "nobody knows who serves");
+    }
+
+    #[test]
+    fn an_heir_says_who_it_is_and_how_it_serves() {
+        let heir = |port| Heir { branch: 8, pid: 9, program: "node".to_owned(), port }.to_string();
+        assert_eq!(heir(Some(8080)), "pid 9 (node) listens on port 8080");
+        assert_eq!(heir(None), "pid 9 (node) calls the stub");
+    }
+}
