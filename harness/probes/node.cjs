@@ -1,40 +1,51 @@
-// The heartbeat of a Node process: its own event loop writes, every 20 ms, when it was last here.
+// The heartbeat of a Node process: its own event loops write, every 20 ms, when they were last here.
 //
-// The rig preloads this file (`NODE_OPTIONS=--require`) and reads the page; the process notices nothing. It prints
+// The rig preloads this file (`NODE_OPTIONS=--require`) and reads the pages; the process notices nothing. It prints
 // nothing, keeps no process alive, and whatever goes wrong in it is kept from the program: then there is no page,
-// which the rig reports. One page a process, named by its id, so that cluster workers and npm have their own; a worker
-// thread has none. The layout is told in harness/src/vitals/heartbeat/page.rs, and both ends must change together.
+// which the rig reports. One page a process, named by its id, so that cluster workers and npm have their own. A worker
+// thread has one only while it listens, named by the process and the thread: one that computes for others may well keep
+// its own loop waiting. The layout is told in harness/src/vitals/heartbeat/page.rs, and both ends must change together.
 'use strict'
 
 try {
+  const { isMainThread } = require('node:worker_threads')
   const folder = process.env.FLOODRIG_HEARTBEAT
-  if (folder && require('node:worker_threads').isMainThread) beat(folder)
+  // A worker may be started with an environment of its own, and has loaded this file all the same.
+  if (folder || !isMainThread) watch(folder || `${__dirname}/pages`, isMainThread)
 } catch {
   // A probe must never be the reason why a program does not start.
 }
 
-function beat(folder) {
+function watch(folder, isMainThread) {
   // Taken now: a program's tests may replace them later.
-  const { openSync, readSync, writeSync } = require('node:fs')
+  const { openSync, readlinkSync, readSync, writeSync } = require('node:fs')
+  const { Server } = require('node:net')
   const now = process.hrtime.bigint
   const TICK_MS = 20
   // A gap this long between two beats is kept: 50 ms beyond the middle of a tick.
   const KEPT_NS = 60_000_000n
   const RING = 16
   const HEAD_BYTES = 96
+  // A word of the page has room for so many.
+  const PORTS = 4
 
-  const page = openSync(`${folder}/${process.pid}`, 'w', 0o600)
+  const HELLO = 1n
+  const BEATING = 2n
+  const ENDED = 3n
+
   const head = new BigUint64Array(HEAD_BYTES / 8)
   const gap = new BigUint64Array(4)
-  const scheduled = openScheduled()
   const text = Buffer.alloc(96)
   // The last beat, for whoever looks from another thread.
   const beats = new BigInt64Array(new SharedArrayBuffer(8))
+  // What listens in this thread, and on which port.
+  const servers = new Map()
+  let page, scheduled, timer
 
-  // Nanoseconds that the main thread has run, and has waited for a processor: /proc/self/schedstat.
+  // Nanoseconds that this thread has run, and has waited for a processor.
   function openScheduled() {
     try {
-      return openSync('/proc/self/schedstat', 'r')
+      return openSync('/proc/thread-self/schedstat', 'r')
     } catch {
       return undefined
     }
@@ -58,40 +69,86 @@ function beat(folder) {
     head[7] += 1n
   }
 
-  function write() {
+  function write(state) {
     head[1] += 1n
+    head[2] = (state << 32n) | BigInt(process.pid)
     head[11] = head[1]
     writeSync(page, head, 0, HEAD_BYTES, 0)
   }
 
-  const HELLO = 1n
-  const BEATING = 2n
-  head[0] = 0x3130_5452_4145_4846n // "FHEART01"
-  head[2] = (HELLO << 32n) | BigInt(process.pid)
-  head[3] = BigInt(TICK_MS) * 1_000_000n
-  head[4] = now()
-  head[8] = BigInt(process.pid)
-  write()
+  function open() {
+    const thread = isMainThread ? process.pid : Number(readlinkSync('/proc/thread-self').split('/').pop())
+    page = openSync(isMainThread ? `${folder}/${process.pid}` : `${folder}/${process.pid}-${thread}`, 'w', 0o600)
+    scheduled = openScheduled()
+    head[0] = 0x3130_5452_4145_4846n // "FHEART01"
+    head[3] = BigInt(TICK_MS) * 1_000_000n
+    head[8] = BigInt(thread)
+  }
+
+  function begin() {
+    if (page === undefined) open()
+    head[4] = now()
+    write(HELLO)
+    timer = setInterval(tick, TICK_MS)
+    timer.unref()
+  }
 
   function tick() {
     try {
       const [from, run, wait] = [head[4], head[5], head[6]]
       head[4] = now()
       readScheduled()
-      const beating = head[2] >> 32n === BEATING
-      head[2] = (BEATING << 32n) | BigInt(process.pid)
       // Before the first beat no loop was running: loading a program is no stall.
-      if (beating && head[4] - from > KEPT_NS) keep(from, run, wait)
+      if (head[2] >> 32n === BEATING && head[4] - from > KEPT_NS) keep(from, run, wait)
       beats[0] = head[4]
-      write()
+      forget()
+      if (isMainThread || servers.size > 0) write(BEATING)
+      else rest()
     } catch {
       clearInterval(timer)
     }
   }
 
-  const timer = setInterval(tick, TICK_MS)
-  timer.unref()
-  if (process.env.FLOODRIG_STACKS) lookAtStacks()
+  // Servers that have closed, and their last connections with them.
+  function forget() {
+    const count = servers.size
+    for (const server of servers.keys()) if (!server.listening && !server._connections) servers.delete(server)
+    if (servers.size < count) tellPorts()
+  }
+
+  function tellPorts() {
+    head[9] = [...servers.values()].slice(0, PORTS).reduce((ports, port) => (ports << 16n) | port, 0n)
+  }
+
+  // A worker that listens no longer may compute as long as it likes.
+  function rest() {
+    clearInterval(timer)
+    timer = undefined
+    write(ENDED)
+  }
+
+  function serves(server) {
+    try {
+      // A server on a path of the file system has no port.
+      servers.set(server, BigInt(server.address()?.port ?? 0))
+      tellPorts()
+      if (timer === undefined) begin()
+    } catch {
+      // It stays without a page.
+    }
+  }
+
+  function lookAtServers() {
+    const { listen } = Server.prototype
+    const heard = new WeakSet()
+    Server.prototype.listen = function (...words) {
+      if (!heard.has(this)) {
+        heard.add(this)
+        this.on('listening', () => serves(this))
+      }
+      return Reflect.apply(listen, this, words)
+    }
+  }
 
   function lookAtStacks() {
     const { Worker } = require('node:worker_threads')
@@ -101,4 +158,8 @@ function beat(folder) {
     worker.on('error', () => {})
     worker.unref()
   }
+
+  if (isMainThread) begin()
+  lookAtServers()
+  if (isMainThread && process.env.FLOODRIG_STACKS) lookAtStacks()
 }

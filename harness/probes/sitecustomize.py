@@ -1,10 +1,12 @@
-"""The heartbeat of a Python process: its own asyncio loop writes, every 20 ms, when it was last here.
+"""The heartbeat of a Python process: its own asyncio loops write, every 20 ms, when they were last here.
 
-The rig puts this file on PYTHONPATH and reads the page; the process notices nothing. It prints nothing, keeps no loop
+The rig puts this file on PYTHONPATH and reads the pages; the process notices nothing. It prints nothing, keeps no loop
 alive, and whatever goes wrong in it is kept from the program: then there is no page, which the rig reports. One page a
-process, named by its id; a forked child gets its own. Any loop that asyncio knows of is watched, uvloop's too. A
-`sitecustomize` that was there before runs as if this one were not. The layout is told in
-harness/src/vitals/heartbeat/page.rs, and both ends must change together.
+process, named by its id, for the first loop that runs; a forked child gets its own. Beside that one the main thread's
+loop and every loop that listens have a page each, named by the process and the thread: other threads' loops may well
+keep themselves waiting. Any loop that asyncio knows of is watched, uvloop's too. A `sitecustomize` that was there
+before runs as if this one were not. The layout is told in harness/src/vitals/heartbeat/page.rs, and both ends must
+change together.
 """
 
 
@@ -24,21 +26,23 @@ def _probe(folder):
     stack_after = 0.2
     head, gap = struct.Struct("=8sQIIQQQQQQQQQ"), struct.Struct("=QQQQ")
     hello, beating, calm = 1, 2, 3
+    # A word of the page has room for so many.
+    most_ports = 4
     magic = b"FHEART01"
 
     class Page:
-        """The page of this process: mapped, since a program that becomes a daemon closes files it does not know."""
+        """A page is mapped, since a program that becomes a daemon closes files it does not know."""
 
-        def __init__(self):
+        def __init__(self, name):
             self.pid = os.getpid()
-            file = os.open(f"{folder}/{self.pid}", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            file = os.open(f"{folder}/{name}", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             try:
                 # Room taken now cannot turn out to be missing at a write, which would be a signal.
                 os.posix_fallocate(file, 0, mmap.PAGESIZE)
                 self.map = mmap.mmap(file, mmap.PAGESIZE)
             finally:
                 os.close(file)
-            self.beats = self.gaps = self.run = self.wait = 0
+            self.beats = self.gaps = self.run = self.wait = self.ports = 0
             self.state, self.thread, self.scheduled = hello, get_native_id(), None
             self.at = monotonic_ns()
             self.write()
@@ -46,7 +50,7 @@ def _probe(folder):
         def write(self):
             self.beats += 1
             words = (self.beats, self.pid, self.state, int(tick * 1e9), self.at, self.run, self.wait, self.gaps)
-            self.map[: head.size] = head.pack(magic, *words, self.thread, 0, 0, self.beats)
+            self.map[: head.size] = head.pack(magic, *words, self.thread, self.ports, 0, self.beats)
 
         def begin(self):
             """A loop runs, in this thread."""
@@ -57,7 +61,7 @@ def _probe(folder):
                 self.scheduled = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 pass
-            self.at = monotonic_ns()
+            self.at, self.ports = monotonic_ns(), 0
             self.read_scheduled()
             self.state = beating
             self.write()
@@ -80,9 +84,16 @@ def _probe(folder):
 
         def rest(self):
             """The loop has ended: from now on silence is no stall."""
-            self.state = calm
+            self.state, self.ports = calm, 0
             self.write()
             self.end_watch()
+
+        def serve(self, ports):
+            """The loop listens on these."""
+            before = [self.ports >> shift & 0xFFFF for shift in range(0, 16 * most_ports, 16)]
+            words = enumerate(sorted({port for port in before + ports if port})[:most_ports])
+            self.ports = sum(port << 16 * nth for nth, port in words)
+            self.write()
 
         def end_watch(self):
             if self.scheduled is not None:
@@ -108,56 +119,109 @@ def _probe(folder):
             self.faulthandler.cancel_dump_traceback_later()
 
     class Heart:
-        """Beats for the first loop that runs, and for the next once that has ended."""
+        """Beats for one loop, in the loop's own thread."""
 
-        def __init__(self):
-            self.page = Page()
-            self.loop = self.timer = self.thread = None
-            self.stacks = Stacks(self.page.pid) if os.environ.get("FLOODRIG_STACKS") else None
-
-        def disarm(self):
-            """Before a fork, whose child would wait for ever for a thread that it does not have."""
-            try:
-                if self.stacks is not None and self.loop is not None:
-                    self.stacks.disarm()
-            except Exception:
-                pass
-
-        def running(self, loop):
-            thread = get_ident()
-            if loop is not None and self.loop is None:
-                self.loop, self.thread = loop, thread
-                self.page.begin()
-                self.timer = loop.call_later(tick, self.beat)
-            elif loop is None and self.loop is not None and self.thread == thread:
-                self.disarm()
-                self.timer.cancel()
-                self.loop = self.timer = self.thread = None
-                self.page.rest()
+        def __init__(self, loop, page, stacks):
+            self.loop, self.page, self.stacks = loop, page, stacks
+            page.begin()
+            self.timer = loop.call_later(tick, self.beat)
 
         def beat(self):
             try:
-                loop = self.loop
-                if loop is not None:
+                if self.loop is not None:
                     self.page.tick()
-                    self.timer = loop.call_later(tick, self.beat)
+                    self.timer = self.loop.call_later(tick, self.beat)
                     if self.stacks is not None:
                         self.stacks.arm()
             except Exception:
                 pass
 
+        def disarm(self):
+            """Before a fork, whose child would wait for ever for a thread that it does not have."""
+            if self.stacks is not None:
+                self.stacks.disarm()
+
+        def end(self):
+            self.disarm()
+            self.timer.cancel()
+            self.loop = None
+            self.page.rest()
+
+    class Hearts:
+        """Of the loops of this process, by thread."""
+
+        def __init__(self):
+            self.pid = os.getpid()
+            self.first = Page(self.pid)
+            # Whoever takes it out has it: threads may begin at the same instant.
+            self.free = [self.first]
+            self.beating = {}
+            self.stacks = Stacks(self.pid) if os.environ.get("FLOODRIG_STACKS") else None
+
+        def begin(self, loop):
+            native = get_native_id()
+            try:
+                page = self.free.pop()
+            except IndexError:
+                page = Page(f"{self.pid}-{native}")
+            # The last stack of a dump is the main thread's.
+            self.beating[get_ident()] = Heart(loop, page, self.stacks if native == self.pid else None)
+
+        def running(self, loop):
+            thread = get_ident()
+            if loop is None:
+                heart = self.beating.pop(thread, None)
+                if heart is not None:
+                    heart.end()
+                    if heart.page is self.first:
+                        self.free.append(self.first)
+            elif thread not in self.beating and (self.free or get_native_id() == self.pid):
+                self.begin(loop)
+
+        def serves(self, loop, server):
+            """This thread's loop has begun to listen."""
+            if get_ident() not in self.beating:
+                self.begin(loop)
+            names = [socket.getsockname() for socket in server.sockets]
+            ports = [name[1] for name in names if isinstance(name, tuple)]
+            self.beating[get_ident()].page.serve(ports)
+
+        def forking(self):
+            for heart in list(self.beating.values()):
+                try:
+                    heart.disarm()
+                except Exception:
+                    pass
+
         def forked(self):
             try:
-                # The page and the loop are the parent's.
-                self.page.end_watch()
-                if self.timer is not None:
-                    self.timer.cancel()
+                # The pages and the loops are the parent's.
+                for heart in self.beating.values():
+                    heart.page.end_watch()
+                    heart.timer.cancel()
                 self.__init__()
             except Exception:
                 pass
 
-    heart = Heart()
-    os.register_at_fork(before=heart.disarm, after_in_child=heart.forked)
+    hearts = Hearts()
+    os.register_at_fork(before=hearts.forking, after_in_child=hearts.forked)
+
+    def look_at_servers(kind):
+        """Of this kind of loop."""
+        create = kind.create_server
+        if getattr(create, "floodrig", False):
+            return
+
+        async def create_server(self, *words, **named):
+            server = await create(self, *words, **named)
+            try:
+                hearts.serves(self, server)
+            except Exception:
+                pass
+            return server
+
+        create_server.floodrig = True
+        kind.create_server = create_server
 
     def attach(asyncio):
         """uvloop takes the function from the package, asyncio's own loops from its module of events."""
@@ -166,11 +230,14 @@ def _probe(folder):
         def _set_running_loop(loop):
             tell(loop)
             try:
-                heart.running(loop)
+                hearts.running(loop)
+                if loop is not None:
+                    look_at_servers(type(loop))
             except Exception:
                 pass
 
         asyncio.events._set_running_loop = asyncio._set_running_loop = _set_running_loop
+        look_at_servers(asyncio.base_events.BaseEventLoop)
 
     class Finder:
         """Waits for the program to import asyncio, which most programs never do."""

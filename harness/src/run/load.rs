@@ -79,7 +79,12 @@ pub(super) fn load(
     rig.write(Row::Probed(Probed {
         longest_delay_us: observed.longest_delay.map(micros),
         pss_bytes: observed.pss_bytes,
+        unseen: observed.unseen.is_some(),
     }));
+    if let Some(unseen) = &observed.unseen {
+        let text = format!("stalls of a loop that came later were not seen from inside: {unseen}");
+        event(rig, ground.clock.now(), EventKind::Note, &text);
+    }
     let seal = seal(&driven, watched, &observed);
     let signed_ahead_us = ahead.load(Ordering::Relaxed);
     Ok(Seal { partial: seal.partial || rested == Rested::CutShort, signed_ahead_us, ..seal })

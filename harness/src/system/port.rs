@@ -125,22 +125,32 @@ pub(super) fn listening(pids: &[u32]) -> Vec<SocketAddr> {
 
 /// Of these processes, the ones that listen on this port.
 pub fn servers(pids: &[u32], port: u16) -> Vec<u32> {
-    holding(pids, (States::Listening, port, 0))
+    holding(pids, &open_to(port))
 }
 
 /// Of these processes, the ones that are connected to this port.
 pub(super) fn callers(pids: &[u32], port: u16) -> Vec<u32> {
-    holding(pids, (States::Established, 0, port))
+    holding(pids, &found(States::Established, 0, port))
 }
 
-fn holding(pids: &[u32], (states, local_port, remote_port): (States, u16, u16)) -> Vec<u32> {
+/// The inodes of the sockets that listen on this port.
+pub(crate) fn open_to(port: u16) -> Vec<u64> {
+    found(States::Listening, port, 0)
+}
+
+fn found(states: States, local_port: u16, remote_port: u16) -> Vec<u64> {
     let Ok(kernel) = Diag::open() else { return Vec::new() };
-    let mut sought = Vec::new();
+    let mut found = Vec::new();
     for family in FAMILIES {
         let question = Question { family, states, local_port, remote_port, times: false };
         // A kernel without IPv6 has nothing to say of it.
-        let _asked = kernel.ask(question, |socket| sought.push(u64::from(socket.inode)));
+        let _asked = kernel.ask(question, |socket| found.push(u64::from(socket.inode)));
     }
+    found
+}
+
+/// Of these processes, the ones that hold one of these sockets.
+pub(crate) fn holding(pids: &[u32], sought: &[u64]) -> Vec<u32> {
     let holds = |pid: &u32| {
         Process::new(*pid as i32).is_ok_and(|process| sockets(&process).iter().any(|inode| sought.contains(inode)))
     };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
 
 use super::cpu;
-use super::heartbeat::{Folder, Standing, Watch};
+use super::heartbeat::{Folder, Standing, Watch, unseen};
 use super::listen::ListenQueue;
 use super::netstat::NetStat;
 use super::outbound::{OutboundWatch, Watched};
@@ -68,6 +68,8 @@ pub struct Observer {
     listen_queue: String,
     connections: Option<OutboundWatch>,
     outbound: String,
+    clock: Clock,
+    subject: Subject,
 }
 
 /// What an observation found, beyond its rows.
@@ -83,6 +85,8 @@ pub struct Observed {
     pub dropped: u64,
     /// What looking at the system's processes has cost the rig.
     pub tree_cpu: Duration,
+    /// The loops that serve at the end and are not seen from inside, in words, where all were at the start.
+    pub unseen: Option<String>,
 }
 
 /// What the observer's own thread leaves.
@@ -103,6 +107,13 @@ impl Subject {
             Ok(tree) => Standing::of(folder, *tree, self.address.as_ref().ok().map(SocketAddr::port), clock),
             Err(why) => Standing::Inactive(why.clone()),
         }
+    }
+
+    /// A worker that came later may not be seen.
+    fn unseen(&self, clock: Clock) -> Option<String> {
+        let (folder, tree, address) =
+            (self.heartbeat.as_ref().ok()?, self.tree.as_ref().ok()?, self.address.as_ref().ok()?);
+        unseen(folder, *tree, address.port(), clock)
     }
 
     fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
@@ -158,6 +169,7 @@ impl Observer {
         let heartbeat = subject.heartbeat(clock);
         let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
         let probe = subject.probe(period, clock);
+        let heartbeat = heartbeat.beside(probe.is_ok());
         let queue = subject.listen_queue();
         let tree = subject.tree();
         let connections = subject.connections(clock, &rows);
@@ -166,6 +178,7 @@ impl Observer {
         let (probe, queue) = (probe.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
+        let kept = subject.clone();
         let mut observing = Observing {
             clock,
             processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
@@ -182,7 +195,19 @@ impl Observer {
         };
         let thread = named("observer", move || observing.until_stopped(&stopped));
         let connections = connections.ok();
-        Self { stop, thread, probe, heartbeat, black_box, proc, listen_queue, connections, outbound }
+        Self {
+            stop,
+            thread,
+            probe,
+            heartbeat,
+            black_box,
+            proc,
+            listen_queue,
+            connections,
+            outbound,
+            clock,
+            subject: kept,
+        }
     }
 
     /// Says what is watched here, and why not where it is not.
@@ -196,11 +221,12 @@ impl Observer {
 
     /// Ends the observation; to be called while the system still runs, or after it has died.
     pub fn finish(self) -> Observed {
+        let unseen = if self.heartbeat.is_active() { self.subject.unseen(self.clock) } else { None };
         drop(self.stop);
         let delays = self.probe.map(Probe::finish).unwrap_or_default();
         let Last { dropped, pss_bytes, tree_cpu } = self.thread.join().expect("the observer never panics");
         let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
-        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped, tree_cpu }
+        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped, tree_cpu, unseen }
     }
 }
 
@@ -214,7 +240,7 @@ fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
     let asked = match (probe, heartbeat) {
         (Err(why), _) => return format!("inactive: {why}"),
         (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat",
-        (Ok(_), Standing::Inactive(_)) => {
+        (Ok(_), Standing::InPart(_) | Standing::Inactive(_)) => {
             "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed"
         }
     };

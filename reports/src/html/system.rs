@@ -48,6 +48,9 @@ fn after(report: &Report<'_>) -> Markup {
 /// What the bars of the stalls are.
 fn caption(report: &Report<'_>) -> &'static str {
     match report.summary.system.stall_source {
+        Some(Source::Inside) if report.summary.observations.sees_loops_in_part() => {
+            "All processes of the system together. A stall is a time of more than 50 ms in which a loop of the system that is watched did not come round or, since not every one is watched, a probe left unanswered for longer than 50 ms over the run's median; the bars show how long each was."
+        }
         Some(Source::Inside) => {
             "All processes of the system together. A stall is a time of more than 50 ms in which the system's own loop did not come round; the bars show how long each was. The delay is that of a probe from outside, which asks twice a second."
         }

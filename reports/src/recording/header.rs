@@ -168,6 +168,9 @@ pub struct How {
     pub quick: bool,
 }
 
+/// How an observation begins that was made of a part of what it is for.
+pub const IN_PART: &str = "active in part";
+
 /// What was watched: each `active`, or `inactive: <reason>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the keys of `summary.json`")]
@@ -199,6 +202,11 @@ impl Observations {
     /// Whether an observation was made: `active`, with or without a remark behind it.
     pub fn is_active(observation: &str) -> bool {
         observation.starts_with("active")
+    }
+
+    /// Whether the system's loops were seen, but not every one that serves.
+    pub fn sees_loops_in_part(&self) -> bool {
+        self.heartbeat.starts_with(IN_PART)
     }
 
     /// Of whom the kernel's counters tell: they are a whole network namespace's.

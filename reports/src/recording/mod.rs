@@ -25,7 +25,7 @@ pub use after::{OrderedStop, ProbePlayer, Recovery};
 pub use confined::Confined;
 pub use deliveries::DeliveryInterval;
 pub use file::{FILE_NAME, ReadError, Reader, WriteError, Writer, open};
-pub use header::{Calibration, Cores, Header, How, Machine, Observations, Versions};
+pub use header::{Calibration, Cores, Header, How, IN_PART, Machine, Observations, Versions};
 pub use histogram::Histogram;
 pub use init_data::InitDataFault;
 pub use interval::{ActInterval, Interval};

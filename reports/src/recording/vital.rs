@@ -98,6 +98,9 @@ pub struct Probed {
     pub pss_bytes: Option<u64>,
     /// Its longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay_us: Option<u64>,
+    /// Whether at the end a loop served that was not seen from inside, though all were when the load began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
 }
 
 /// Something that happened once.

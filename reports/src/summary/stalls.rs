@@ -17,6 +17,8 @@ const STACKS: usize = 10;
 pub(super) struct Stalls {
     inside: Vec<Stall>,
     outside: Vec<Stall>,
+    /// Whether a loop came to serve that was not seen from inside.
+    pub(super) unseen: bool,
     stacks: Vec<Stack>,
     names: BTreeMap<u32, String>,
 }
@@ -24,13 +26,27 @@ pub(super) struct Stalls {
 /// What they come to.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Counted {
-    /// Who saw the ones that count: from inside where the system's own loop was seen, else from outside.
+    /// Who saw the ones that count: from inside where the system's own loops were seen, else from outside. Where not every
+    /// loop that serves was seen from inside, those that were seen from outside alone count as well.
     pub(super) source: Option<Source>,
     /// They, in time order.
     pub(super) stalls: Vec<Stall>,
     pub(super) by_process: Vec<ProcessStalls>,
     pub(super) stacks: Vec<Stack>,
     pub(super) remark: Option<String>,
+}
+
+/// Who watched for stalls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// Every loop that serves tells of itself.
+    Loops,
+    LoopsAndProbe,
+    /// One that serves does not.
+    SomeLoops,
+    SomeLoopsAndProbe,
+    Probe,
+    Nothing,
 }
 
 impl Stalls {
@@ -58,18 +74,14 @@ impl Stalls {
     }
 
     pub(super) fn counted(mut self, watched: &Observations) -> Counted {
-        let active = Observations::is_active;
-        let source = match (active(&watched.heartbeat), active(&watched.black_box)) {
-            (true, _) => Some(Source::Inside),
-            (false, true) => Some(Source::Outside),
-            (false, false) => None,
-        };
-        let remark = self.remark().filter(|_| active(&watched.heartbeat) && active(&watched.black_box));
+        let seen = Seen::of(watched, self.unseen);
+        let remark = self.remark(seen);
         let by_process = self.by_process();
-        let mut stalls = match source {
-            Some(Source::Inside) => std::mem::take(&mut self.inside),
-            Some(Source::Outside) => std::mem::take(&mut self.outside),
-            None => Vec::new(),
+        let (source, mut stalls) = match seen {
+            Seen::Loops | Seen::LoopsAndProbe => (Some(Source::Inside), std::mem::take(&mut self.inside)),
+            Seen::SomeLoopsAndProbe => (Some(Source::Inside), self.both()),
+            Seen::Probe => (Some(Source::Outside), std::mem::take(&mut self.outside)),
+            Seen::SomeLoops | Seen::Nothing => (None, Vec::new()),
         };
         stalls.sort_by_key(|stall| stall.from_us);
         Counted { source, stalls, by_process, stacks: self.stacks, remark }
@@ -95,27 +107,73 @@ impl Stalls {
         found.into_iter().map(row).collect()
     }
 
-    fn remark(&self) -> Option<String> {
-        let apart = |these: &[Stall], those: &[Stall], least_us: u64| {
-            let alone = |stall: &&Stall| stall.len_us > least_us && !those.iter().any(|other| overlap(stall, other));
-            let alone: Vec<u64> = these.iter().filter(alone).map(|stall| stall.len_us).collect();
-            alone.iter().max().map(|longest| (Value::Count(alone.len() as u64), Value::Time(*longest)))
-        };
-        let outside = apart(&self.outside, &self.inside, 0).map(|(count, longest)| {
-            format!(
-                "the probe waited {count} times, up to {longest}, while every loop was calm: that wait was not in a loop \
-                 but before it (the accept queue) or behind it (a pool, a lock, another process)"
-            )
-        });
-        let inside = apart(&self.inside, &self.outside, PROBE_CANNOT_MISS_US).map(|(count, longest)| {
+    /// Those from inside, and those from outside that none of them explains.
+    fn both(&self) -> Vec<Stall> {
+        let alone = self.outside.iter().filter(|stall| is_alone(stall, &self.inside));
+        self.inside.iter().chain(alone).copied().collect()
+    }
+
+    fn remark(&self, seen: Seen) -> Option<String> {
+        let outside = apart(&self.outside, &self.inside, 0);
+        match seen {
+            Seen::LoopsAndProbe => {
+                let both: Vec<String> =
+                    [outside.map(elsewhere), self.several_loops()].into_iter().flatten().collect();
+                (!both.is_empty()).then(|| both.join("; "))
+            }
+            Seen::SomeLoopsAndProbe => outside.map(|(count, longest)| {
+                format!(
+                    "{count} of the stalls, up to {longest}, were seen by the probe alone, while every loop that is watched \
+                     was calm: they count, since not every loop that serves is watched"
+                )
+            }),
+            Seen::SomeLoops => {
+                Some("a loop came to serve that is not watched, and nothing watched from outside".to_owned())
+            }
+            Seen::Loops | Seen::Probe | Seen::Nothing => None,
+        }
+    }
+
+    fn several_loops(&self) -> Option<String> {
+        apart(&self.inside, &self.outside, PROBE_CANNOT_MISS_US).map(|(count, longest)| {
             format!(
                 "{count} stalls of a loop, up to {longest}, kept the probe from no answer: another process or thread \
                  answered it meanwhile"
             )
-        });
-        let both: Vec<String> = [outside, inside].into_iter().flatten().collect();
-        (!both.is_empty()).then(|| both.join("; "))
+        })
     }
+}
+
+impl Seen {
+    fn of(watched: &Observations, unseen: bool) -> Self {
+        let (loops, probe) = (Observations::is_active(&watched.heartbeat), Observations::is_active(&watched.black_box));
+        match (loops, unseen || watched.sees_loops_in_part(), probe) {
+            (true, false, true) => Self::LoopsAndProbe,
+            (true, false, false) => Self::Loops,
+            (true, true, true) => Self::SomeLoopsAndProbe,
+            (true, true, false) => Self::SomeLoops,
+            (false, _, true) => Self::Probe,
+            (false, _, false) => Self::Nothing,
+        }
+    }
+}
+
+fn elsewhere((count, longest): (Value, Value)) -> String {
+    format!(
+        "the probe waited {count} times, up to {longest}, while every loop was calm: that wait was not in a loop but before \
+         it (the accept queue) or behind it (a pool, a lock, another process)"
+    )
+}
+
+/// How many of these, longer than this, none of those explains, and the longest.
+fn apart(these: &[Stall], those: &[Stall], least_us: u64) -> Option<(Value, Value)> {
+    let alone = these.iter().filter(|stall| stall.len_us > least_us && is_alone(stall, those));
+    let alone: Vec<u64> = alone.map(|stall| stall.len_us).collect();
+    alone.iter().max().map(|longest| (Value::Count(alone.len() as u64), Value::Time(*longest)))
+}
+
+fn is_alone(stall: &Stall, those: &[Stall]) -> bool {
+    !those.iter().any(|other| overlap(stall, other))
 }
 
 fn overlap(one: &Stall, other: &Stall) -> bool {
@@ -153,6 +211,27 @@ mod tests {
         assert_eq!((from_inside.source, from_inside.stalls), (Some(Source::Inside), vec![both[1]]));
         let from_outside = counted(&both[..1], "inactive: Rust");
         assert_eq!((from_outside.source, from_outside.stalls), (Some(Source::Outside), vec![both[0]]));
+    }
+
+    #[test]
+    fn where_a_loop_that_serves_is_not_seen_what_no_other_explains_counts_from_outside() {
+        let stalls = [outside(0, 400_000), inside(900_000, 200_000, StallKind::Blocked), outside(950_000, 140_000)];
+        let in_part = counted(&stalls, "active in part: pid 7 (node); not seen: thread 9 of pid 7 (node)");
+        assert_eq!((in_part.source, in_part.stalls), (Some(Source::Inside), stalls[..2].to_vec()));
+        let remark = in_part.remark.unwrap();
+        assert!(remark.starts_with("1 of the stalls, up to 400 ms, were seen by the probe alone"), "{remark}");
+    }
+
+    #[test]
+    fn a_loop_that_came_to_serve_unseen_is_one_that_is_not_seen_and_without_a_probe_nothing_was_measured() {
+        let of = |black_box: &str| {
+            let mut all = Stalls { unseen: true, ..Stalls::default() };
+            all.take(outside(0, 400_000));
+            let (heartbeat, black_box) = ("active: pid 7 (node)".to_owned(), black_box.to_owned());
+            all.counted(&Observations { heartbeat, black_box, ..Observations::default() })
+        };
+        assert_eq!(of("active").stalls, [outside(0, 400_000)]);
+        assert_eq!(of("inactive: no answer").source, None);
     }
 
     #[test]

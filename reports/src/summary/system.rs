@@ -73,6 +73,7 @@ impl Tree {
     pub(super) fn take_probed(&mut self, probed: Probed) {
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
         self.pss_bytes = probed.pss_bytes.or(self.pss_bytes);
+        self.stalls.unseen |= probed.unseen;
     }
 
     /// The kernel keeps each process's own peak, which a tick may have missed.
@@ -256,7 +257,7 @@ mod tests {
     fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
         let mut tree = Tree::default();
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        tree.take_probed(Probed { longest_delay_us: Some(45_000), pss_bytes: None });
+        tree.take_probed(Probed { longest_delay_us: Some(45_000), pss_bytes: None, unseen: false });
         assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
     }
 

@@ -2,8 +2,9 @@
 //!
 //! In the machine's own byte order: a head of twelve words of eight bytes, which are the magic, the count of beats,
 //! the process id and the state (four bytes each), the tick, the last beat, the time the loop's thread has run and
-//! has waited for a processor, the count of gaps kept, the thread, two unused, and the count of beats again. Then a
-//! ring of 16 gaps: from, to, run and waited. All times are nanoseconds, instants on `CLOCK_MONOTONIC`.
+//! has waited for a processor, the count of gaps kept, the thread, up to four ports that the loop listens on (two
+//! bytes each), one unused, and the count of beats again. Then a ring of 16 gaps: from, to, run and waited. All times
+//! are nanoseconds, instants on `CLOCK_MONOTONIC`.
 
 /// The first eight bytes of a page.
 const MAGIC: &[u8; 8] = b"FHEART01";
@@ -40,6 +41,7 @@ pub(super) struct Page {
     pub(super) gaps_kept: u64,
     /// The thread that the loop runs in.
     pub(super) thread: u32,
+    ports: u64,
     gaps: Vec<Gap>,
 }
 
@@ -77,8 +79,14 @@ impl Page {
             wait_ns: word(6)?,
             gaps_kept,
             thread: word(8)? as u32,
+            ports: word(9)?,
             gaps: (gaps_kept.saturating_sub(RING)..gaps_kept).filter_map(gap).collect(),
         })
+    }
+
+    /// Whether the loop says that it listens there.
+    pub(super) fn serves(&self, port: u16) -> bool {
+        (0..u64::BITS).step_by(16).any(|shift| (self.ports >> shift) as u16 == port)
     }
 
     /// The gaps from the `seen`th on, as far as the ring still has them.
@@ -129,6 +137,14 @@ pub(super) mod tests {
         assert_eq!((page.run_ns, page.wait_ns, page.thread), (5, 6, 42));
         assert_eq!(page.gaps_since(0), [gap(1)]);
         assert_eq!(page.gaps_since(1), []);
+    }
+
+    #[test]
+    fn a_page_says_where_its_loop_listens() {
+        let mut bytes = page(2, 99, &[]);
+        bytes[9 * WORD..10 * WORD].copy_from_slice(&(8080 << 16 | 443_u64).to_ne_bytes());
+        let page = Page::parse(&bytes).unwrap();
+        assert_eq!([443, 8080, 80].map(|port| page.serves(port)), [true, true, false]);
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Runtime {
 pub(super) enum Pulse {
     /// Its loop beats.
     Beating {
-        /// `pid 12 (node)`.
+        /// `pid 12 (node)`, or `thread 15 of pid 12 (node)`.
         who: String,
     },
     /// It may come to beat: the probe is there.
@@ -62,8 +62,7 @@ impl Pulse {
             return Self::Silent { why: format!("pid {pid} has ended") };
         };
         let runtime = process.exe().map_or_else(|_| Runtime::Other("hidden".to_owned()), |path| Runtime::of(&path));
-        let name = process.stat().map_or_else(|_| "gone".to_owned(), |stat| stat.comm);
-        let who = format!("pid {pid} ({name})");
+        let who = who(pid, pid);
         let page = std::fs::read(folder.pages().join(pid.to_string())).ok().and_then(|bytes| Page::parse(&bytes));
         match (page.map(|page| page.state), runtime) {
             (Some(State::Beating), _) => Self::Beating { who },
@@ -83,6 +82,14 @@ impl Pulse {
             }
         }
     }
+}
+
+/// A process, or a thread of it that is not the main one, in words.
+pub(super) fn who(pid: u32, thread: u32) -> String {
+    let stat = Process::new(pid as i32).and_then(|process| process.stat());
+    let name = stat.map_or_else(|_| "gone".to_owned(), |stat| stat.comm);
+    let of = if thread == pid { String::new() } else { format!("thread {thread} of ") };
+    format!("{of}pid {pid} ({name})")
 }
 
 fn without_page(who: &str, process: &Process, variable: &str, probe: &Path, flag: Option<String>) -> Pulse {

@@ -1,12 +1,16 @@
-//! Whether the server's own loop is seen, decided once before the load: it is the process that listens which counts.
+//! Whether the server's own loop is seen, decided before the load: it is the loop that serves which counts, in
+//! whichever thread it runs. One that serves and is not seen leaves its stalls to the measurement from outside.
 
 use std::fmt;
 use std::time::Duration;
 
+use floodrig_reports::recording::IN_PART;
+
 use super::Folder;
 use super::process::Pulse;
+use super::servers::pulses_of_servers;
 use crate::keeper::Tree;
-use crate::system::{Clock, port};
+use crate::system::Clock;
 
 /// How long a loop may take to beat once the system is ready: a tick, on a core that is busy.
 const BEATS_WITHIN: Duration = Duration::from_millis(500);
@@ -16,8 +20,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Whether the loop is seen, and whose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::vitals) enum Standing {
-    /// These beat; the words name those that do not.
+    /// These beat, and nothing else serves.
     Active(String),
+    /// Some beat; the words name those that do not.
+    InPart(String),
     /// None does, and why.
     Inactive(String),
 }
@@ -26,22 +32,23 @@ impl fmt::Display for Standing {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Active(whose) => write!(to, "active: {whose}"),
+            Self::InPart(whose) => write!(to, "{IN_PART}: {whose}"),
             Self::Inactive(why) => write!(to, "inactive: {why}"),
         }
     }
 }
 
 impl Standing {
-    /// Of the processes of this tree that listen on this port, or of all of them where none need listen.
+    /// Of the loops of this tree that serve this port, or of all its processes where none need listen.
     pub(in crate::vitals) fn of(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Self {
-        let until = clock.now() + BEATS_WITHIN;
-        loop {
-            let pulses = pulses(folder, tree, port);
-            let wait = pulses.iter().any(|pulse| matches!(pulse, Pulse::NotYet { .. }));
-            if !wait || clock.now() >= until {
-                return Self::from(&pulses);
-            }
-            std::thread::sleep(LOOK_EVERY);
+        Self::from(&settled(folder, tree, port, clock))
+    }
+
+    /// Whether that is enough to go by: loops that are seen in part say little where nothing is seen from outside.
+    pub(in crate::vitals) fn beside(self, black_box: bool) -> Self {
+        match self {
+            Self::InPart(whose) if !black_box => Self::Inactive(format!("nothing else sees the rest of it: {whose}")),
+            Self::Active(_) | Self::InPart(_) | Self::Inactive(_) => self,
         }
     }
 
@@ -52,23 +59,43 @@ impl Standing {
             (true, true) => Self::Inactive("no process of the system is seen to listen".to_owned()),
             (true, false) => Self::Inactive(silent.join("; ")),
             (false, true) => Self::Active(beating.join(", ")),
-            (false, false) => Self::Active(format!("{}; not seen: {}", beating.join(", "), silent.join("; "))),
+            (false, false) => Self::InPart(format!("{}; not seen: {}", beating.join(", "), silent.join("; "))),
         }
     }
 
-    /// Whether stalls are seen from inside.
+    /// Whether every loop that serves is seen from inside.
     pub(in crate::vitals) fn is_active(&self) -> bool {
         match self {
             Self::Active(_) => true,
-            Self::Inactive(_) => false,
+            Self::InPart(_) | Self::Inactive(_) => false,
         }
     }
 }
 
-fn pulses(folder: &Folder, tree: Tree, port: Option<u16>) -> Vec<Pulse> {
+/// The loops that serve this port now and are not seen, in words; nothing: all are, or none is left.
+pub(in crate::vitals) fn unseen(folder: &Folder, tree: Tree, port: u16, clock: Clock) -> Option<String> {
+    let pulses = settled(folder, tree, Some(port), clock);
+    let silent: Vec<&str> = pulses.iter().filter_map(Pulse::why_silent).collect();
+    (!silent.is_empty()).then(|| silent.join("; "))
+}
+
+/// What is known of each once none of them may still come to beat.
+fn settled(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Vec<Pulse> {
+    let until = clock.now() + BEATS_WITHIN;
+    loop {
+        let over = clock.now() >= until;
+        let pulses = pulses(folder, tree, port, over);
+        if over || !pulses.iter().any(|pulse| matches!(pulse, Pulse::NotYet { .. })) {
+            return pulses;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn pulses(folder: &Folder, tree: Tree, port: Option<u16>, over: bool) -> Vec<Pulse> {
     let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();
     match port {
-        Some(port) => port::servers(&pids, port).into_iter().map(|pid| Pulse::of(pid, folder)).collect(),
+        Some(port) => pulses_of_servers(folder, &pids, port, over),
         // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
         None => beating_first(pids.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
     }
@@ -109,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn one_loop_that_is_seen_makes_it_active_and_the_others_are_named() {
+    fn only_where_every_loop_that_serves_is_seen_is_it_active_and_else_the_others_are_named() {
         assert_eq!(Standing::from(&[beating()]).to_string(), "active: pid 1 (node)");
         let both = Standing::from(&[beating(), silent()]).to_string();
-        assert_eq!(both, "active: pid 1 (node); not seen: pid 2 (go) is not");
+        assert_eq!(both, "active in part: pid 1 (node); not seen: pid 2 (go) is not");
     }
 
     #[test]

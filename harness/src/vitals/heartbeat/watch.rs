@@ -14,6 +14,7 @@ use floodrig_reports::recording::{Source, Stack, Stall, StallKind};
 use procfs::process::Process;
 
 use super::kind::{Time, kind};
+use super::name::Name;
 use super::page::{Gap, PAGE_BYTES, Page, State};
 use super::stack::frames;
 use super::throttle::Throttle;
@@ -32,7 +33,7 @@ pub(in crate::vitals) struct Watch {
     clock: Clock,
     /// What ended before this is no part of the observation.
     from: Duration,
-    beating: BTreeMap<u32, Beating>,
+    beating: BTreeMap<Name, Beating>,
 }
 
 /// What one look found.
@@ -57,11 +58,11 @@ impl Watch {
         self.meet();
         let (clock, from, pages) = (self.clock, self.from, &self.pages);
         let mut look = Look::default();
-        self.beating.retain(|pid, beating| {
+        self.beating.retain(|name, beating| {
             let lives = beating.look(clock, &mut look);
             if !lives {
                 // The number may come to another process, which then writes a page of its own.
-                drop(fs::remove_file(page_of(pages, *pid)));
+                drop(fs::remove_file(pages.join(name.to_string())));
             }
             lives
         });
@@ -79,25 +80,21 @@ impl Watch {
         look
     }
 
-    /// Opens the pages of processes that have come since.
+    /// Opens the pages of loops that have come since.
     fn meet(&mut self) {
         let entries = fs::read_dir(&self.pages).into_iter().flatten().flatten();
-        for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
-            if self.beating.len() < WATCHED && !self.beating.contains_key(&pid) {
-                self.beating.extend(Beating::meet(&self.pages, pid).map(|beating| (pid, beating)));
+        for name in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<Name>().ok()) {
+            if self.beating.len() < WATCHED && !self.beating.contains_key(&name) {
+                self.beating.extend(Beating::meet(&self.pages, name).map(|beating| (name, beating)));
             }
         }
     }
 }
 
-fn page_of(pages: &Path, pid: u32) -> PathBuf {
-    pages.join(pid.to_string())
-}
-
-/// One process and its open page, which stays readable when both are gone.
+/// One loop and its open page, which stays readable when both are gone.
 #[derive(Debug)]
 struct Beating {
-    pid: u32,
+    name: Name,
     page: File,
     process: Process,
     stacks: PathBuf,
@@ -119,14 +116,14 @@ struct UnderWay {
 }
 
 impl Beating {
-    fn meet(pages: &Path, pid: u32) -> Option<Self> {
-        let page = File::open(page_of(pages, pid)).ok()?;
-        let process = Process::new(pid as i32).ok()?;
-        let stacks = pages.join(format!("{pid}.stack"));
+    fn meet(pages: &Path, name: Name) -> Option<Self> {
+        let page = File::open(pages.join(name.to_string())).ok()?;
+        let process = Process::new(name.pid as i32).ok()?;
+        let stacks = pages.join(format!("{name}.stack"));
         let throttle = Throttle::of(&process);
         let throttled_before = throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
         Some(Self {
-            pid,
+            name,
             page,
             process,
             stacks,
@@ -138,16 +135,18 @@ impl Beating {
         })
     }
 
-    /// False once the process has ended.
+    /// False once the process, or the thread that the page is of, has ended.
     fn look(&mut self, clock: Clock, to: &mut Look) -> bool {
         let now_ns = monotonic_ns();
         let Some(page) = self.read() else { return self.lives() };
         let throttled = self.throttled();
+        // Another thread of the same number has begun the page anew.
+        self.gaps_seen = if page.gaps_kept < self.gaps_seen { 0 } else { self.gaps_seen };
         for gap in page.gaps_since(self.gaps_seen) {
             let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
             let stopped = seen.is_some_and(|seen| seen.stopped);
             let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped, throttled };
-            self.tell(stall(clock, self.pid, &ended, false), to);
+            self.tell(stall(clock, self.name.pid, &ended, false), to);
         }
         self.gaps_seen = page.gaps_kept;
         let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS;
@@ -180,6 +179,12 @@ impl Beating {
             self.unended(clock, true, to);
             return false;
         };
+        if self.process.task_from_tid(page.thread as i32).is_err() {
+            // A thread that was ended in a stall, as by `terminate()`, kept nobody waiting afterwards.
+            self.unended(clock, false, to);
+            self.under_way = None;
+            return self.lives();
+        }
         let (run_ns, wait_ns) = self.scheduled(page.thread).unwrap_or((page.run_ns, page.wait_ns));
         let gap = Gap {
             from_ns: page.beat_ns,
@@ -196,7 +201,7 @@ impl Beating {
 
     fn unended(&mut self, clock: Clock, died: bool, to: &mut Look) {
         if let Some(seen) = self.under_way {
-            self.tell(stall(clock, self.pid, &seen, died), to);
+            self.tell(stall(clock, self.name.pid, &seen, died), to);
         }
     }
 
@@ -208,7 +213,7 @@ impl Beating {
         self.stacks_read = dump.len();
         let frames = frames(&new);
         if !frames.is_empty() {
-            to.stacks.push(Stack { at_us: stall.from_us, pid: self.pid, frames });
+            to.stacks.push(Stack { at_us: stall.from_us, pid: self.name.pid, frames });
         }
     }
 
@@ -219,7 +224,8 @@ impl Beating {
     }
 
     fn lives(&self) -> bool {
-        self.state().is_some()
+        let thread = self.name.thread.map(|thread| self.process.task_from_tid(thread as i32));
+        self.state().is_some() && thread.is_none_or(|thread| thread.is_ok())
     }
 
     /// The letter of `proc_pid_stat(5)`; nothing when the process has ended.
