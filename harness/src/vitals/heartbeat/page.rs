@@ -142,7 +142,7 @@ pub(super) mod tests {
     #[test]
     fn a_page_says_where_its_loop_listens() {
         let mut bytes = page(2, 99, &[]);
-        bytes[9 * WORD..10 * WORD].copy_from_slice(&(8080 << 16 | 443_u64).to_ne_bytes());
+        bytes[9 * WORD..10 * WORD].copy_from_slice(&((8080 << 16) + 443_u64).to_ne_bytes());
         let page = Page::parse(&bytes).unwrap();
         assert_eq!([443, 8080, 80].map(|port| page.serves(port)), [true, true, false]);
     }

@@ -16,3 +16,4 @@ mod outside;
 mod readiness;
 mod redirect;
 mod support;
+mod threads;

@@ -71,6 +71,12 @@ impl Loop {
         Self::of(&format!("exec {} {}", language.program(), language.server()), &[], look)
     }
 
+    /// Whose server runs where this word says, as the servers' own files tell.
+    pub(crate) fn running(language: Language, loops: &str) -> Self {
+        let script = format!("exec {} {}", language.program(), language.server());
+        Self::of(&script, &[("LOOPS", loops)], Look::Inside)
+    }
+
     /// Of this shell script, with these variables set before the probes are put in.
     pub(crate) fn of(script: &str, env: &[(&str, &str)], look: Look) -> Self {
         let run = Run::new();
@@ -117,6 +123,19 @@ impl Loop {
             }
         }
         pauses
+    }
+
+    /// Orders something and waits for its end.
+    pub(crate) fn order(&self, path: &str) {
+        request(self.port, path);
+    }
+
+    /// Whether somebody answers there now.
+    pub(crate) fn answers(&self) -> bool {
+        let Ok(mut to) = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) else { return false };
+        to.set_read_timeout(Some(LONG)).unwrap();
+        let asked = write!(to, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        asked.is_ok() && matches!(to.read(&mut [0; 64]), Ok(1..))
     }
 
     fn told(&self, path: &str) -> Vec<u64> {

@@ -1,10 +1,15 @@
 // A small server that stalls on order: POST /stall?ms=500&kind=computing (or blocked). Its answer says what it really
 // did: from, to and its own CPU time, in nanoseconds. GET /work computes for 2 ms, and GET /pauses says when nothing
-// was served for 25 ms and more, whatever the reason. With CLUSTER set, a worker process answers.
+// was served for 25 ms and more, whatever the reason.
+//
+// With CLUSTER set, a worker process answers, which has no probe if that is "unseen". LOOPS says which thread does:
+// "elsewhere" one that the probe enters, "unseen" one that it cannot enter, "ending" one that the main thread ends in
+// the middle of a stall, after which another comes. With "pool" the main thread answers, and POST /compute?ms=500 has
+// another thread compute; with "late" it gives its port to an unseen thread at POST /later.
 'use strict'
 const cluster = require('node:cluster')
 const { createServer } = require('node:http')
-const { Worker } = require('node:worker_threads')
+const { Worker, isMainThread, parentPort } = require('node:worker_threads')
 
 const held = new Int32Array(new SharedArrayBuffer(4))
 
@@ -31,20 +36,59 @@ function stall(kind, ms) {
   return `${from} ${process.hrtime.bigint()} ${(user + system) * 1000}`
 }
 
-if (process.env.CLUSTER && cluster.isPrimary) cluster.fork()
-else {
-  // One more thread, whose loop is nobody's business.
-  if (process.env.CLUSTER) new Worker('setInterval(() => {}, 1000)', { eval: true })
-  const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url, 'http://x')
-    served()
-    let said = 'ok'
-    if (pathname === '/stall') said = stall(searchParams.get('kind'), Number(searchParams.get('ms')))
-    else if (pathname === '/work') said = compute(2)
-    else if (pathname === '/pauses') said = pauses.join(' ')
-    response.setHeader('Content-Length', said.length)
-    response.end(said)
-    served()
-  })
-  server.listen(Number(process.env.PORT), '127.0.0.1')
+const server = createServer(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url, 'http://x')
+  const ms = Number(searchParams.get('ms'))
+  served()
+  let said = 'ok'
+  if (pathname === '/stall') {
+    parentPort?.postMessage('stall')
+    said = stall(searchParams.get('kind'), ms)
+  } else if (pathname === '/work') said = compute(2)
+  else if (pathname === '/pauses') said = pauses.join(' ')
+  else if (pathname === '/compute') said = await inPool(ms)
+  else if (pathname === '/later') {
+    server.close(unseen)
+    setTimeout(() => server.closeAllConnections(), 100)
+  }
+  response.setHeader('Content-Length', said.length)
+  if (pathname === '/later') response.setHeader('Connection', 'close')
+  response.end(said)
+  served()
+})
+
+const listen = () => server.listen(Number(process.env.PORT), '127.0.0.1')
+const unseen = () => void new Worker(__filename, { env: { PORT: process.env.PORT } })
+let pool
+
+function inPool(ms) {
+  pool.postMessage(ms)
+  return new Promise((done) => pool.once('message', done))
 }
+
+// It has listened once, and does so no longer.
+function computeOnOrder() {
+  const brief = createServer().listen(0, '127.0.0.1', () => brief.close())
+  parentPort.on('message', (ms) => parentPort.postMessage(compute(ms)))
+}
+
+function ending() {
+  const worker = new Worker(__filename)
+  worker.once('message', () => setTimeout(() => worker.terminate().then(ending), 600))
+}
+
+function start(loops) {
+  if (loops === 'elsewhere') new Worker(__filename)
+  else if (loops === 'unseen') unseen()
+  else if (loops === 'ending') ending()
+  else listen()
+  // One more thread, whose loop is nobody's business.
+  if (loops === 'pool') pool = new Worker(__filename, { argv: ['pool'] })
+}
+
+if (!isMainThread) {
+  if (process.argv.includes('pool')) computeOnOrder()
+  else listen()
+} else if (process.env.CLUSTER && cluster.isPrimary) {
+  cluster.fork(process.env.CLUSTER === 'unseen' ? { NODE_OPTIONS: '' } : {})
+} else start(process.env.CLUSTER ? 'pool' : process.env.LOOPS)

@@ -1,7 +1,14 @@
-"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses; everything else is `ok`."""
+"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses; everything else is `ok`.
+
+LOOPS says which thread answers: "elsewhere" a second one with a loop of its own, "unseen" one that needs none, both
+beside a loop in the main thread; "behind" the main one, in which a loop came later than in another. With "pool"
+/compute?ms=500 keeps a second loop waiting, and with "twice" the loop that answers is the second of the main thread.
+"""
 
 import asyncio
+import http.server
 import os
+import threading
 import time
 import urllib.parse
 
@@ -48,6 +55,8 @@ async def serve(reader, writer):
                 compute(2)
             elif url.path == "/pauses":
                 said = " ".join(map(str, pauses))
+            elif url.path == "/compute":
+                said = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(int(words["ms"])), pool))
             writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(said)}\r\n\r\n{said}".encode())
             served()
             await writer.drain()
@@ -58,8 +67,50 @@ async def serve(reader, writer):
 
 
 async def main():
+    if loops == "pool":
+        beside(pool.run_forever)
     server = await asyncio.start_server(serve, "127.0.0.1", int(os.environ["PORT"]))
     await server.serve_forever()
 
 
-asyncio.run(main())
+async def wait(ms):
+    time.sleep(ms / 1000)
+    return "ok"
+
+
+class Unseen(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        url = urllib.parse.urlsplit(self.path)
+        words = dict(urllib.parse.parse_qsl(url.query))
+        said = stall(words["kind"], int(words["ms"])) if url.path == "/stall" else "ok"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said.encode())
+
+    do_GET = do_POST
+
+    def log_message(self, *_):
+        pass
+
+
+def beside(other):
+    threading.Thread(target=other, daemon=True).start()
+
+
+loops = os.environ.get("LOOPS")
+if loops == "pool":
+    pool = asyncio.new_event_loop()
+if loops == "twice":
+    asyncio.run(asyncio.sleep(0.1))
+if loops == "elsewhere":
+    beside(lambda: asyncio.run(main()))
+    asyncio.run(asyncio.sleep(3600))
+elif loops == "unseen":
+    beside(http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Unseen).serve_forever)
+    asyncio.run(asyncio.sleep(3600))
+else:
+    if loops == "behind":
+        beside(lambda: asyncio.run(asyncio.sleep(3600)))
+        time.sleep(0.2)
+    asyncio.run(main())
