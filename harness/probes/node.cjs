@@ -130,7 +130,8 @@ function watch(folder, isMainThread) {
   function serves(server) {
     try {
       // A server on a path of the file system has no port.
-      servers.set(server, BigInt(server.address()?.port ?? 0))
+      const { port } = server.address()
+      servers.set(server, BigInt(port || 0))
       tellPorts()
       if (timer === undefined) begin()
     } catch {

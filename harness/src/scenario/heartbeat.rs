@@ -10,7 +10,8 @@ pub enum Heartbeat {
     /// A probe of a few lines is put before every Node and Python program of the system, by its environment alone.
     #[default]
     On,
-    /// And says where in the code a stall was, for which it looks into the program: Node then attaches its inspector.
+    /// And says where in the code a stall of the main thread was, for which it looks into the program: Node then attaches its
+    /// inspector.
     Stacks,
     /// Nothing is put into the system; stalls are seen from outside.
     Off,

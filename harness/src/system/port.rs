@@ -130,7 +130,12 @@ pub fn servers(pids: &[u32], port: u16) -> Vec<u32> {
 
 /// Of these processes, the ones that are connected to this port.
 pub(super) fn callers(pids: &[u32], port: u16) -> Vec<u32> {
-    holding(pids, &found(States::Established, 0, port))
+    holding(pids, &connected_to(port))
+}
+
+/// The inodes of the sockets that are connected to this port.
+pub(crate) fn connected_to(port: u16) -> Vec<u64> {
+    found(States::Established, 0, port)
 }
 
 /// The inodes of the sockets that listen on this port.

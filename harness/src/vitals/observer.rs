@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
+use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Towards, Vital};
 
 use super::cpu;
-use super::heartbeat::{Folder, Standing, Watch, unseen};
+use super::heartbeat::{Door, Folder, Standing, Watch, unseen};
 use super::listen::ListenQueue;
 use super::netstat::NetStat;
 use super::outbound::{OutboundWatch, Watched};
@@ -104,9 +104,14 @@ impl Subject {
             Err(why) => return Standing::Inactive(why.clone()),
         };
         match &self.tree {
-            Ok(tree) => Standing::of(folder, *tree, self.address.as_ref().ok().map(SocketAddr::port), clock),
+            Ok(tree) => Standing::of(folder, *tree, self.door(), clock),
             Err(why) => Standing::Inactive(why.clone()),
         }
+    }
+
+    fn door(&self) -> Door {
+        let stub = || self.neighbours.iter().find(|(_, name)| *name == Towards::STUB).map(|(port, _)| *port);
+        self.address.as_ref().map_or_else(|_| Door::Calls(stub()), |address| Door::Listens(address.port()))
     }
 
     /// A worker that came later may not be seen.

@@ -19,5 +19,5 @@ mod watch;
 
 pub use folder::Folder;
 pub(crate) use process::{Runtime, isolating};
-pub(super) use standing::{Standing, unseen};
+pub(super) use standing::{Door, Standing, unseen};
 pub(super) use watch::Watch;

@@ -1,6 +1,6 @@
-//! The loops that serve the system's port, each with whether it is seen.
+//! The loops that serve the system's port, or that call the stub where none need listen, each with whether it is seen.
 //!
-//! The kernel says which threads wait for connections, and a page says which thread writes it; a page's own word that
+//! The kernel says which threads wait for connections or answers, and a page says which thread writes it; a page's own word that
 //! its loop listens decides where the kernel's cannot be had. A worker of Node's cluster is handed its connections by
 //! another process, and holds no listening socket; it is known by a variable that it was started with.
 
@@ -12,14 +12,14 @@ use procfs::process::Process;
 use super::Folder;
 use super::name::Name;
 use super::page::{Page, State};
-use super::process::{Pulse, who};
+use super::process::{Pulse, Runtime, who};
 use super::serving::{Waiter, waiters};
 use crate::system::port;
 
 /// Node's `lib/internal/cluster/primary.js` sets it for each worker.
 const CLUSTER_WORKER: &str = "NODE_UNIQUE_ID";
 
-/// A process that holds a listening socket.
+/// A process that holds a socket that counts.
 struct Server {
     pid: u32,
     waiters: Vec<Waiter>,
@@ -40,7 +40,20 @@ pub(super) fn pulses_of_servers(folder: &Folder, pids: &[u32], port: u16, over: 
     }
     let handed = pids.iter().filter(|pid| !holding.is_empty() && !holding.contains(pid) && is_cluster_worker(**pid));
     pulses.extend(handed.map(|pid| Pulse::of(*pid, folder)));
+    // One process may have several threads of which the same is to be said.
+    pulses.dedup();
     pulses
+}
+
+/// Of these processes, the loops that wait for the stub's answers, if all of them are known not to be seen.
+pub(super) fn pulses_of_callers(folder: &Folder, pids: &[u32], stub: u16) -> Option<Vec<Pulse>> {
+    let sockets = port::connected_to(stub);
+    let calling = port::holding(pids, &sockets);
+    let callers: Vec<Server> = calling.iter().filter_map(|pid| Server::of(*pid, folder, &sockets)).collect();
+    let mut pulses: Vec<Pulse> = callers.iter().flat_map(|caller| caller.pulses_of_threads(folder)).collect();
+    pulses.dedup();
+    let unseen = !pulses.is_empty() && pulses.iter().all(|pulse| pulse.beats().is_none());
+    unseen.then_some(pulses)
 }
 
 fn is_cluster_worker(pid: u32) -> bool {
@@ -57,14 +70,23 @@ fn pages(folder: &Folder, pid: u32) -> Vec<Page> {
 }
 
 impl Server {
-    fn of(pid: u32, folder: &Folder, listeners: &[u64]) -> Option<Self> {
+    fn of(pid: u32, folder: &Folder, sockets: &[u64]) -> Option<Self> {
         let process = Process::new(pid as i32).ok()?;
-        Some(Self { pid, waiters: waiters(&process, listeners), pages: pages(folder, pid) })
+        Some(Self { pid, waiters: waiters(&process, sockets), pages: pages(folder, pid) })
     }
 
     /// Whether a thread of it is known to wait for connections.
     fn is_known(&self) -> bool {
-        self.waiters.iter().any(|waiter| waiter.thread().is_some())
+        self.threads().next().is_some()
+    }
+
+    /// The threads that are known to wait.
+    fn threads(&self) -> impl Iterator<Item = u32> {
+        self.waiters.iter().filter_map(|waiter| waiter.thread())
+    }
+
+    fn pulses_of_threads(&self, folder: &Folder) -> Vec<Pulse> {
+        self.threads().map(|thread| self.pulse(thread, folder)).collect()
     }
 
     fn serves(&self, port: u16) -> bool {
@@ -78,7 +100,7 @@ impl Server {
 
     /// Of each of its loops. Those that nobody waits on may be left out: a fork has them from its parent.
     fn pulses(&self, folder: &Folder, port: u16, without_unknown: bool) -> Vec<Pulse> {
-        let threads: Vec<u32> = self.waiters.iter().filter_map(|waiter| waiter.thread()).collect();
+        let threads: Vec<u32> = self.threads().collect();
         let more = self.own_words(port).map(|page| page.thread).filter(|thread| !threads.contains(thread));
         let more: Vec<u32> = more.collect();
         let unknown = match self.waiters.len() - threads.len() {
@@ -99,19 +121,25 @@ impl Server {
                 self.silent(folder, format!("the loop of {who} has not come round once"))
             }
             None if thread == self.pid => self.outside_of_its_loop(folder),
-            None => self.silent(
-                folder,
-                format!(
-                    "{who} serves and has no probe: Node loads none into a worker whose `env` has no NODE_OPTIONS, and \
-                     Python's is for the servers of asyncio"
-                ),
-            ),
+            None => self.silent(folder, self.unentered(&who)),
         }
+    }
+
+    fn unentered(&self, who: &str) -> String {
+        let exe = Process::new(self.pid as i32).and_then(|process| process.exe());
+        let why = match exe.map_or_else(|_| Runtime::Other(String::new()), |exe| Runtime::of(&exe)) {
+            Runtime::Node => {
+                "a worker loads none when its `env` has no NODE_OPTIONS, and has one only while it listens"
+            }
+            Runtime::Python => "a loop beside the first one has one only once its `create_server` is called",
+            Runtime::Other(_) => "it is neither Node nor Python",
+        };
+        format!("{who} serves and has no probe: {why}")
     }
 
     fn outside_of_its_loop(&self, folder: &Folder) -> Pulse {
         let who = who(self.pid, self.pid);
-        self.silent(folder, format!("{who} waits for connections outside of the loop that beats in it"))
+        self.silent(folder, format!("{who} answers outside of the loop that beats in it"))
     }
 
     /// Of a loop that is not seen: because of what is wrong with the whole process, or else for this reason.

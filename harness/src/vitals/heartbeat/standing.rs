@@ -8,7 +8,7 @@ use floodrig_reports::recording::IN_PART;
 
 use super::Folder;
 use super::process::Pulse;
-use super::servers::pulses_of_servers;
+use super::servers::{pulses_of_callers, pulses_of_servers};
 use crate::keeper::Tree;
 use crate::system::Clock;
 
@@ -28,6 +28,15 @@ pub(in crate::vitals) enum Standing {
     Inactive(String),
 }
 
+/// What a loop does that serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::vitals) enum Door {
+    /// It listens on this port.
+    Listens(u16),
+    /// It need not listen; it calls the stub, whose port this is where there is one.
+    Calls(Option<u16>),
+}
+
 impl fmt::Display for Standing {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -39,9 +48,9 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
-    /// Of the loops of this tree that serve this port, or of all its processes where none need listen.
-    pub(in crate::vitals) fn of(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Self {
-        Self::from(&settled(folder, tree, port, clock))
+    /// Of the loops of this tree that serve; where none need listen and no caller is known, of all its processes.
+    pub(in crate::vitals) fn of(folder: &Folder, tree: Tree, door: Door, clock: Clock) -> Self {
+        Self::from(&settled(folder, tree, door, clock))
     }
 
     /// Whether that is enough to go by: loops that are seen in part say little where nothing is seen from outside.
@@ -74,17 +83,17 @@ impl Standing {
 
 /// The loops that serve this port now and are not seen, in words; nothing: all are, or none is left.
 pub(in crate::vitals) fn unseen(folder: &Folder, tree: Tree, port: u16, clock: Clock) -> Option<String> {
-    let pulses = settled(folder, tree, Some(port), clock);
+    let pulses = settled(folder, tree, Door::Listens(port), clock);
     let silent: Vec<&str> = pulses.iter().filter_map(Pulse::why_silent).collect();
     (!silent.is_empty()).then(|| silent.join("; "))
 }
 
 /// What is known of each once none of them may still come to beat.
-fn settled(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Vec<Pulse> {
+fn settled(folder: &Folder, tree: Tree, door: Door, clock: Clock) -> Vec<Pulse> {
     let until = clock.now() + BEATS_WITHIN;
     loop {
         let over = clock.now() >= until;
-        let pulses = pulses(folder, tree, port, over);
+        let pulses = pulses(folder, tree, door, over);
         if over || !pulses.iter().any(|pulse| matches!(pulse, Pulse::NotYet { .. })) {
             return pulses;
         }
@@ -92,12 +101,15 @@ fn settled(folder: &Folder, tree: Tree, port: Option<u16>, clock: Clock) -> Vec<
     }
 }
 
-fn pulses(folder: &Folder, tree: Tree, port: Option<u16>, over: bool) -> Vec<Pulse> {
+fn pulses(folder: &Folder, tree: Tree, door: Door, over: bool) -> Vec<Pulse> {
     let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();
-    match port {
-        Some(port) => pulses_of_servers(folder, &pids, port, over),
-        // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
-        None => beating_first(pids.into_iter().map(|pid| Pulse::of(pid, folder)).collect()),
+    match door {
+        Door::Listens(port) => pulses_of_servers(folder, &pids, port, over),
+        Door::Calls(stub) => {
+            let unseen = stub.and_then(|stub| pulses_of_callers(folder, &pids, stub));
+            // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
+            unseen.unwrap_or_else(|| beating_first(pids.into_iter().map(|pid| Pulse::of(pid, folder)).collect()))
+        }
     }
 }
 
@@ -108,7 +120,8 @@ fn beating_first(pulses: Vec<Pulse>) -> Vec<Pulse> {
 }
 
 impl Pulse {
-    fn beats(&self) -> Option<&str> {
+    /// Whose loop, if it beats.
+    pub(super) fn beats(&self) -> Option<&str> {
         match self {
             Self::Beating { who } => Some(who),
             Self::NotYet { .. } | Self::Silent { .. } => None,

@@ -1,5 +1,6 @@
 //! Servers that do not run in the main thread, and threads that do not serve: whose stalls count, and who sees them.
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Stall, StallKind};
@@ -63,8 +64,8 @@ fn a_server_in_a_thread_that_no_probe_enters_is_inactive_with_the_reason_and_its
     let mut drawn = Drawn::new();
     for language in Language::here() {
         let why = match language {
-            Language::Node => " serves and has no probe: Node loads none into a worker whose `env` has no NODE_OPTIONS",
-            Language::Python => " waits for connections outside of the loop that beats in it",
+            Language::Node => " serves and has no probe: a worker loads none when its `env` has no NODE_OPTIONS",
+            Language::Python => " answers outside of the loop that beats in it",
         };
         let start = || {
             let of = Loop::running(language, "unseen");
@@ -91,6 +92,23 @@ fn a_worker_process_that_has_lost_its_probe_makes_the_heartbeat_one_in_part_and_
         of
     };
     from_outside(Language::Node, start, &[150, 400], &mut Drawn::new());
+}
+
+#[test]
+fn a_bot_that_calls_from_a_thread_without_a_probe_is_not_seen_by_the_calm_of_its_main_thread() {
+    if !Language::here().contains(&Language::Node) {
+        return;
+    }
+    let stub = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = stub.local_addr().unwrap().port();
+    for (caller, begins) in [("main", "active: pid "), ("worker", "inactive: thread ")] {
+        let env = [("CALLER", caller), ("STUB", &port.to_string())];
+        let of = Loop::of(&format!("exec node {}", Language::Node.server()), &env, Look::Inside);
+        let _call = stub.accept().unwrap();
+        let of = of.observed_as_a_bot_of(port);
+        assert!(of.observations.heartbeat.starts_with(begins), "{caller}: {}", of.observations.heartbeat);
+        of.end();
+    }
 }
 
 #[test]

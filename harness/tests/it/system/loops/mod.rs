@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
 use floodrig::vitals::{Folder, Observed, Observer, Subject};
-use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Vital};
+use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Towards, Vital};
 
 use super::support::{LONG, Run, shell, until};
 use crate::tools;
@@ -87,7 +87,7 @@ impl Loop {
         put_in(&mut launch.env, &launch.port.to_string(), &folder);
         launch.remove = vec![folder.root().to_owned()];
         let system = System::start(&launch, run.watch(), &mut |_| {}).unwrap();
-        let observer = observe(&run, &system, launch.port, &folder, look);
+        let observer = Observer::start(subject(&system, launch.port, &folder, look), run.epoch, run.to_rows());
         let mut observations = Observations::default();
         observer.describe(&mut observations);
         Self { run, system, folder, observations, port: launch.port, observer }
@@ -99,7 +99,21 @@ impl Loop {
         observer.finish();
         done(system.pid());
         run.rows.try_iter().for_each(drop);
-        let observer = observe(&run, &system, port, &folder, Look::Inside);
+        let observer = Observer::start(subject(&system, port, &folder, Look::Inside), run.epoch, run.to_rows());
+        Self { run, system, folder, observations, port, observer }
+    }
+
+    /// With another observer, to whom it is a bot that need not listen and calls this port.
+    pub(crate) fn observed_as_a_bot_of(self, stub: u16) -> Self {
+        let Self { run, system, folder, mut observations, port, observer } = self;
+        observer.finish();
+        let subject = Subject {
+            address: Err("a bot".to_owned()),
+            neighbours: [(stub, Towards::STUB.to_owned())].into(),
+            ..subject(&system, port, &folder, Look::Inside)
+        };
+        let observer = Observer::start(subject, run.epoch, run.to_rows());
+        observer.describe(&mut observations);
         Self { run, system, folder, observations, port, observer }
     }
 
@@ -252,9 +266,9 @@ fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
     folder.put_into(env);
 }
 
-fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Observer {
+fn subject(system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Subject {
     let cores = floodrig::system::cores::machine().unwrap();
-    let subject = Subject {
+    Subject {
         tree: Ok(Tree::Below(system.root())),
         command: Some(system.pid()),
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
@@ -268,8 +282,7 @@ fn observe(run: &Run, system: &System, port: u16, folder: &Arc<Folder>, look: Lo
             Look::Inside | Look::Stacks => Ok(Arc::clone(folder)),
             Look::OutsideOnly => Err("not asked for".to_owned()),
         },
-    };
-    Observer::start(subject, run.epoch, run.to_rows())
+    }
 }
 
 fn request(port: u16, path: &str) -> String {

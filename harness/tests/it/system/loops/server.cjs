@@ -5,10 +5,12 @@
 // With CLUSTER set, a worker process answers, which has no probe if that is "unseen". LOOPS says which thread does:
 // "elsewhere" one that the probe enters, "unseen" one that it cannot enter, "ending" one that the main thread ends in
 // the middle of a stall, after which another comes. With "pool" the main thread answers, and POST /compute?ms=500 has
-// another thread compute; with "late" it gives its port to an unseen thread at POST /later.
+// another thread compute; with "late" it gives its port to an unseen thread at POST /later. CALLER says which thread
+// keeps a connection to the port STUB: "main" or "worker".
 'use strict'
 const cluster = require('node:cluster')
 const { createServer } = require('node:http')
+const { connect } = require('node:net')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
 
 const held = new Int32Array(new SharedArrayBuffer(4))
@@ -77,7 +79,11 @@ function ending() {
   worker.once('message', () => setTimeout(() => worker.terminate().then(ending), 600))
 }
 
+const call = () => connect(Number(process.env.STUB), '127.0.0.1')
+
 function start(loops) {
+  if (process.env.CALLER === 'main') call()
+  else if (process.env.CALLER === 'worker') new Worker(__filename)
   if (loops === 'elsewhere') new Worker(__filename)
   else if (loops === 'unseen') unseen()
   else if (loops === 'ending') ending()
@@ -88,6 +94,7 @@ function start(loops) {
 
 if (!isMainThread) {
   if (process.argv.includes('pool')) computeOnOrder()
+  else if (process.env.CALLER) call()
   else listen()
 } else if (process.env.CLUSTER && cluster.isPrimary) {
   cluster.fork(process.env.CLUSTER === 'unseen' ? { NODE_OPTIONS: '' } : {})
