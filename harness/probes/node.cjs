@@ -10,8 +10,10 @@
 try {
   const { isMainThread } = require('node:worker_threads')
   const folder = process.env.FLOODRIG_HEARTBEAT
+  // Deno loads this file too, and never comes to the second beat; whoever else stands in for Node has not been tried.
+  const { node, deno, bun } = process.versions
   // A worker may be started with an environment of its own, and has loaded this file all the same.
-  if (folder || !isMainThread) watch(folder || `${__dirname}/pages`, isMainThread)
+  if (node && !deno && !bun && (folder || !isMainThread)) watch(folder || `${__dirname}/pages`, isMainThread)
 } catch {
   // A probe must never be the reason why a program does not start.
 }
@@ -105,7 +107,16 @@ function watch(folder, isMainThread) {
       if (isMainThread || servers.size > 0) write(BEATING)
       else rest()
     } catch {
-      clearInterval(timer)
+      giveUp()
+    }
+  }
+
+  // A page that is no longer written must not look like a loop that hangs.
+  function giveUp() {
+    try {
+      rest()
+    } catch {
+      // Not even that can be written.
     }
   }
 

@@ -45,15 +45,18 @@ pub(super) fn pulses_of_servers(folder: &Folder, pids: &[u32], port: u16, over: 
     pulses
 }
 
-/// Of these processes, the loops that wait for the stub's answers, if all of them are known not to be seen.
-pub(super) fn pulses_of_callers(folder: &Folder, pids: &[u32], stub: u16) -> Option<Vec<Pulse>> {
+/// Of these processes, the loops that wait for the stub's answers, unless one of them is seen or none is known.
+pub(super) fn pulses_of_callers(folder: &Folder, pids: &[u32], stub: u16, over: bool) -> Option<Vec<Pulse>> {
     let sockets = port::connected_to(stub);
     let calling = port::holding(pids, &sockets);
     let callers: Vec<Server> = calling.iter().filter_map(|pid| Server::of(*pid, folder, &sockets)).collect();
     let mut pulses: Vec<Pulse> = callers.iter().flat_map(|caller| caller.pulses_of_threads(folder)).collect();
     pulses.dedup();
-    let unseen = !pulses.is_empty() && pulses.iter().all(|pulse| pulse.beats().is_none());
-    unseen.then_some(pulses)
+    let busy = callers.iter().find(|caller| !caller.waiters.is_empty());
+    match busy {
+        Some(caller) if pulses.is_empty() && !over => Some(vec![caller.outside_of_its_loop(folder)]),
+        Some(_) | None => (!pulses.is_empty() && pulses.iter().all(|pulse| pulse.beats().is_none())).then_some(pulses),
+    }
 }
 
 fn is_cluster_worker(pid: u32) -> bool {

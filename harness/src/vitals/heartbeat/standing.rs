@@ -106,7 +106,7 @@ fn pulses(folder: &Folder, tree: Tree, door: Door, over: bool) -> Vec<Pulse> {
     match door {
         Door::Listens(port) => pulses_of_servers(folder, &pids, port, over),
         Door::Calls(stub) => {
-            let unseen = stub.and_then(|stub| pulses_of_callers(folder, &pids, stub));
+            let unseen = stub.and_then(|stub| pulses_of_callers(folder, &pids, stub, over));
             // A shell around a bot is silent by its nature, and no reason to say so beside the bot.
             unseen.unwrap_or_else(|| beating_first(pids.into_iter().map(|pid| Pulse::of(pid, folder)).collect()))
         }

@@ -89,13 +89,15 @@ function start(loops) {
   else if (loops === 'ending') ending()
   else listen()
   // One more thread, whose loop is nobody's business.
+  if (process.env.CLUSTER) new Worker(__filename, { argv: ['idle'] })
   if (loops === 'pool') pool = new Worker(__filename, { argv: ['pool'] })
 }
 
 if (!isMainThread) {
   if (process.argv.includes('pool')) computeOnOrder()
+  else if (process.argv.includes('idle')) setInterval(() => {}, 1000)
   else if (process.env.CALLER) call()
   else listen()
 } else if (process.env.CLUSTER && cluster.isPrimary) {
   cluster.fork(process.env.CLUSTER === 'unseen' ? { NODE_OPTIONS: '' } : {})
-} else start(process.env.CLUSTER ? 'pool' : process.env.LOOPS)
+} else start(process.env.LOOPS)
