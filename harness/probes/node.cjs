@@ -11,9 +11,9 @@ try {
   const { isMainThread } = require('node:worker_threads')
   const folder = process.env.FLOODRIG_HEARTBEAT
   // Deno loads this file too, and never comes to the second beat; whoever else stands in for Node has not been tried.
-  const { node, deno, bun } = process.versions
+  const { deno, bun } = process.versions
   // A worker may be started with an environment of its own, and has loaded this file all the same.
-  if (node && !deno && !bun && (folder || !isMainThread)) watch(folder || `${__dirname}/pages`, isMainThread)
+  if (!deno && !bun && (folder || !isMainThread)) watch(folder || `${__dirname}/pages`, isMainThread)
 } catch {
   // A probe must never be the reason why a program does not start.
 }

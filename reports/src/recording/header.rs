@@ -171,7 +171,7 @@ pub struct How {
 /// How an observation begins that was made of a part of what it is for.
 pub const IN_PART: &str = "active in part";
 
-/// What was watched: each `active`, or `inactive: <reason>`.
+/// What was watched: each `active`, or `inactive: <reason>`; the heartbeat also `active in part: <whose>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the keys of `summary.json`")]
 pub struct Observations {

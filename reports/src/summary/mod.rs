@@ -173,7 +173,8 @@ pub struct System {
     pub major_faults: Option<u64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
-    /// Who saw the stalls that are counted here: the system's own loop where it is watched, else the probe.
+    /// Who saw the stalls that are counted here: the system's own loops where they are watched, else the probe. Where not
+    /// every loop that serves is watched, what the probe alone saw counts beside them.
     pub stall_source: Option<Source>,
     /// The stalls seen from inside, by process and by what the loop did meanwhile.
     pub stalls_by_process: Vec<ProcessStalls>,
