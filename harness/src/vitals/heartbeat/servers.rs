@@ -153,3 +153,40 @@ impl Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::page::tests::page;
+    use super::*;
+
+    /// This very process, one of whose loops beats in thread 42, and says that it listens on this port.
+    fn server(waiters: &[Waiter], says: u64) -> Server {
+        let mut bytes = page(2, 99, &[]);
+        bytes[72..80].copy_from_slice(&says.to_ne_bytes());
+        Server { pid: std::process::id(), waiters: waiters.to_vec(), pages: vec![Page::parse(&bytes).unwrap()] }
+    }
+
+    fn beats(server: &Server, without_unknown: bool) -> Vec<bool> {
+        let pulses = server.pulses(&Folder::create().unwrap(), 8080, without_unknown);
+        pulses.iter().map(|pulse| pulse.beats().is_some()).collect()
+    }
+
+    #[test]
+    fn a_loop_is_seen_whose_thread_waits_for_connections_and_beats() {
+        assert_eq!(beats(&server(&[Waiter::Thread(42)], 0), false), [true]);
+        assert_eq!(beats(&server(&[Waiter::Thread(42), Waiter::Thread(43)], 0), false), [true, false]);
+    }
+
+    #[test]
+    fn where_the_kernel_does_not_say_who_waits_the_loops_own_word_decides() {
+        assert_eq!(beats(&server(&[Waiter::Unknown], 8080), false), [true]);
+        assert_eq!(beats(&server(&[], 8080), false), [true]);
+        assert_eq!(beats(&server(&[Waiter::Unknown], 9090), false), [false]);
+        assert_eq!(beats(&server(&[Waiter::Unknown, Waiter::Unknown], 8080), false), [true, false]);
+    }
+
+    #[test]
+    fn what_a_fork_has_from_its_parent_is_no_loop_of_its_own() {
+        assert_eq!(beats(&server(&[Waiter::Unknown], 0), true), [false; 0]);
+    }
+}
