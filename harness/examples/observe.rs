@@ -1,7 +1,9 @@
 //! Observes a system for a while, with nothing else going on, and says what it saw and what seeing it cost the rig.
 //!
-//! usage: `observe RIG SECONDS COMMAND...`, where RIG is the `floodrig` binary, which keeps the system. The command
-//! finds its port in PORT. One line of JSON: the stalls, from inside and from outside, and the observer's own CPU time.
+//! usage: `observe RIG WAY SECONDS COMMAND...`, where RIG is the `floodrig` binary, which keeps the system, and WAY how
+//! stalls are watched for: `inside`, with what goes with that, or from outside alone by `requests`, by `connects`, by
+//! `both` or by `neither`. The command finds its port in PORT. One line of JSON: the stalls, from inside and from outside,
+//! and the CPU time of the observer and of the system.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -26,13 +28,16 @@ const ROWS: usize = 1000;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [rig, seconds, command @ ..] = words.as_slice() else { panic!("usage: observe RIG SECONDS COMMAND...") };
-    let line = observe(rig, Duration::from_secs(seconds.parse().expect("a number of seconds")), command);
+    let [rig, way, seconds, command @ ..] = words.as_slice() else {
+        panic!("usage: observe RIG WAY SECONDS COMMAND...")
+    };
+    let length = Duration::from_secs(seconds.parse().expect("a number of seconds"));
+    let line = observe(rig, way, length, command);
     writeln!(std::io::stdout(), "{line}").expect("standard output is open");
 }
 
 #[expect(clippy::disallowed_methods, reason = "an example stands in for `run`, which reads the epoch")]
-fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value {
+fn observe(rig: &str, way: &str, length: Duration, command: &[String]) -> serde_json::Value {
     let folder = Arc::new(Folder::create().expect("a folder in memory"));
     let launch = launch(rig, command, &folder);
     let (to_rows, rows) = sync_channel(ROWS);
@@ -41,18 +46,18 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
     let watch = Watch { epoch, rows: rows_in, in_flight, service: None, stop: Stop::default() };
     let system = System::start(&launch, watch, &mut |_| {}).expect("the system is ready");
     let before = own_cpu();
-    let observer = Observer::start(subject(&system, &launch, folder), epoch, to_rows);
+    let observer = Observer::start(subject(&system, &launch, (way, folder)), epoch, to_rows);
     let mut observations = Observations::default();
     observer.describe(&mut observations);
-    let mut inside = Vec::new();
+    let (mut inside, mut system_cpu) = (Vec::new(), Vec::new());
     while epoch.elapsed() < length {
         std::thread::sleep(Duration::from_secs(1));
-        inside.extend(stalls(&rows));
+        take(&rows, &mut inside, &mut system_cpu);
     }
     let threads = threads_cpu();
     let Observed { stalls: outside, tree_cpu, .. } = observer.finish();
     let cpu = own_cpu().saturating_sub(before);
-    inside.extend(stalls(&rows));
+    take(&rows, &mut inside, &mut system_cpu);
     system.stop(launch.stop_within);
     serde_json::json!({
         "observations": observations,
@@ -61,6 +66,7 @@ fn observe(rig: &str, length: Duration, command: &[String]) -> serde_json::Value
         "outside": outside,
         "cpu_us_per_second_by_thread":
             threads.into_iter().map(|(name, us)| (name, us / length.as_secs_f64())).collect::<BTreeMap<_, _>>(),
+        "system_cpu_us_per_second": per_second(&system_cpu),
         "tree_cpu_us_per_second": tree_cpu.as_secs_f64() * 1e6 / length.as_secs_f64(),
         "cpu_us_per_second": cpu.as_micros() as f64 / length.as_secs_f64(),
     })
@@ -76,6 +82,12 @@ fn threads_cpu() -> BTreeMap<String, f64> {
         *all.entry(read("comm").trim().to_owned()).or_default() += ns / 1e3;
     }
     all
+}
+
+/// What the system's processes used, between the first look and the last.
+fn per_second(used: &[(u64, u64)]) -> Option<f64> {
+    let ((from_us, before), (to_us, after)) = (used.first()?, used.last()?);
+    Some((after - before) as f64 * 1e6 / (to_us - from_us) as f64)
 }
 
 fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
@@ -104,23 +116,32 @@ fn launch(rig: &str, command: &[String], folder: &Folder) -> Launch {
     }
 }
 
-fn subject(system: &System, launch: &Launch, folder: Arc<Folder>) -> Subject {
+fn subject(system: &System, launch: &Launch, (way, folder): (&str, Arc<Folder>)) -> Subject {
+    let by = |ways: &[&str]| if ways.contains(&way) { Ok(()) } else { Err(format!("watched by {way}")) };
     Subject {
         tree: Ok(Tree::Below(system.root())),
         command: Some(system.pid()),
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, launch.port))),
         neighbours: std::collections::BTreeMap::new(),
         services: Vec::new(),
-        path: Ok("/".to_owned()),
+        path: by(&["inside", "both", "requests"]).map(|()| "/".to_owned()),
+        connects: by(&["inside", "both", "connects"]),
+        often: false,
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),
         stub_threads: Vec::new(),
-        heartbeat: Ok(folder),
+        heartbeat: by(&["inside"]).map(|()| folder),
     }
 }
 
-fn stalls(rows: &Receiver<Row>) -> Vec<Stall> {
-    rows.try_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None }).collect()
+fn take(rows: &Receiver<Row>, stalls: &mut Vec<Stall>, used: &mut Vec<(u64, u64)>) {
+    for row in rows.try_iter() {
+        match row {
+            Row::Stall(stall) => stalls.push(stall),
+            Row::Vital(vital) => used.push((vital.at_us, vital.pids.iter().map(|pid| pid.cpu_us).sum())),
+            _ => {}
+        }
+    }
 }
 
 fn own_cpu() -> Duration {

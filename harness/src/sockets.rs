@@ -2,6 +2,7 @@
 //! privilege. `/proc/net/tcp` would tell less, and lists every socket of the machine (5 to 70 ms).
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -15,9 +16,13 @@ const ANSWER_WITHIN: Duration = Duration::from_millis(500);
 const BY_FAMILY: u16 = 20;
 /// `linux/netlink.h`: `NLM_F_REQUEST | NLM_F_DUMP`.
 const REQUEST_DUMP: u16 = 0x301;
+/// `linux/netlink.h`: `NLM_F_REQUEST`, for one socket.
+const REQUEST_ONE: u16 = 1;
 /// `linux/netlink.h`: `NLMSG_ERROR` and `NLMSG_DONE`.
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
+/// `linux/inet_diag.h`: `INET_DIAG_NOCOOKIE`, any socket of these addresses.
+const NO_COOKIE: [u8; 8] = [0xff; 8];
 /// `IPPROTO_TCP`.
 const TCP: u8 = 6;
 /// `linux/inet_diag.h`: `INET_DIAG_INFO`, the attribute that holds `struct tcp_info`.
@@ -61,16 +66,29 @@ pub(crate) struct Question {
     pub(crate) times: bool,
 }
 
+/// The states of a socket that make a difference here, of `net/tcp_states.h`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    Established,
+    /// The handshake, seen from the side that was called.
+    Greeted,
+    Listening,
+    /// One of those on the way to the end.
+    #[default]
+    Closing,
+}
+
 /// One socket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Socket {
-    pub(crate) listening: bool,
+    pub(crate) state: State,
     pub(crate) local_port: u16,
     pub(crate) remote_port: u16,
     /// Of a listener: connections that wait to be accepted.
     pub(crate) receive_queue: u32,
     /// Of a listener: how many may wait.
     pub(crate) send_queue: u32,
+    /// 0: no process has it. A connection that waits to be accepted, or one that its process has closed.
     pub(crate) inode: u32,
     /// Milliseconds since data was last sent and received, when that was asked for.
     pub(crate) last: Option<Last>,
@@ -108,6 +126,51 @@ impl Diag {
                 return Ok(());
             }
         }
+    }
+
+    /// The socket of this side of the connection between two addresses; where there is none, who listens here.
+    pub(crate) fn side(&self, here: SocketAddr, there: SocketAddr) -> io::Result<Option<Socket>> {
+        sendto(&self.0, &one_side(here, there), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        let (mut bytes, mut found) = ([0; 1024], None);
+        let (read, _) = recv(&self.0, bytes.as_mut_slice(), RecvFlags::empty())?;
+        match read_datagram(&bytes[..read], &mut |socket| found = Some(socket)) {
+            Ok(_) => Ok(found),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(cause),
+        }
+    }
+}
+
+impl Socket {
+    /// Of a listener: whether no more may wait (`sk_acceptq_is_full`, Linux's `net/sock.h`).
+    pub(crate) fn is_full(&self) -> bool {
+        self.receive_queue > self.send_queue
+    }
+}
+
+/// `struct nlmsghdr` and `struct inet_diag_req_v2` for one socket: host order but for ports and addresses.
+fn one_side(here: SocketAddr, there: SocketAddr) -> [u8; REQUEST_BYTES] {
+    let family = if here.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let states = u32::MAX;
+    let mut bytes = [0; REQUEST_BYTES];
+    bytes[0..4].copy_from_slice(&(REQUEST_BYTES as u32).to_ne_bytes());
+    bytes[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
+    bytes[6..8].copy_from_slice(&REQUEST_ONE.to_ne_bytes());
+    bytes[16] = family.as_raw() as u8;
+    bytes[17] = TCP;
+    bytes[20..24].copy_from_slice(&states.to_ne_bytes());
+    bytes[24..26].copy_from_slice(&here.port().to_be_bytes());
+    bytes[26..28].copy_from_slice(&there.port().to_be_bytes());
+    put_address(&mut bytes[28..44], here.ip());
+    put_address(&mut bytes[44..60], there.ip());
+    bytes[64..72].copy_from_slice(&NO_COOKIE);
+    bytes
+}
+
+fn put_address(to: &mut [u8], ip: IpAddr) {
+    match ip {
+        IpAddr::V4(ip) => to[..4].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => to.copy_from_slice(&ip.octets()),
     }
 }
 
@@ -148,7 +211,7 @@ fn read_datagram(mut bytes: &[u8], each: &mut impl FnMut(Socket)) -> io::Result<
 fn socket(message: &[u8]) -> Option<Socket> {
     let port = |at: usize| Some(u16::from_be_bytes([*message.get(at)?, *message.get(at + 1)?]));
     Some(Socket {
-        listening: *message.get(1)? == 10,
+        state: state(*message.get(1)?),
         local_port: port(4)?,
         remote_port: port(6)?,
         receive_queue: word(message, 56)?,
@@ -156,6 +219,15 @@ fn socket(message: &[u8]) -> Option<Socket> {
         inode: word(message, 68)?,
         last: last(message.get(MESSAGE_BYTES..)?),
     })
+}
+
+fn state(code: u8) -> State {
+    match code {
+        1 => State::Established,
+        3 => State::Greeted,
+        10 => State::Listening,
+        _ => State::Closing,
+    }
 }
 
 /// Finds `tcp_info` among the attributes.

@@ -85,13 +85,14 @@ const ACT_SERIES: [Series<Act>; 5] = [
     ("p99 of all planned", Act::judged_p99),
 ];
 
-const RUN_SERIES: [Series<Summary>; 18] = [
+const RUN_SERIES: [Series<Summary>; 19] = [
     ("unserved", |run| Value::Count(run.acts.values().map(|act| act.unserved).sum())),
     ("late connects", |run| Value::Count(run.acts.values().map(|act| act.late_connect).sum())),
     ("peak memory", |run| Value::size(run.system.rss_peak_bytes)),
     ("longest stall", |run| Value::millis(run.system.stall_max_ms)),
     ("stalls", |run| Value::count(run.system.stalls)),
     ("longest probe delay", |run| Value::millis(run.system.probe_delay_max_ms)),
+    ("longest wait to be accepted", |run| Value::millis(run.system.accept_delay_max_ms)),
     ("CPU time", |run| Value::millis(run.system.cpu_seconds.map(|seconds| seconds * 1e3))),
     ("most handles", |run| Value::count(run.system.handles_peak)),
     ("most threads", |run| Value::count(run.system.threads_peak)),

@@ -107,7 +107,7 @@ mod tests {
         has_keys(&file["telegram"], "throttled_by");
         has_keys(&file["deliveries"], "expected delivered late lost duplicated latency_us staleness_ms");
         has_keys(&file["deliveries"]["staleness_ms"], "p50 p99 max");
-        has_keys(&file["observations"], "heartbeat black_box proc listen_queue tcp_info cgroup outbound");
+        has_keys(&file["observations"], "heartbeat black_box bare_connects proc listen_queue tcp_info cgroup outbound");
     }
 
     #[test]

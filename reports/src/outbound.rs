@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Value;
-use crate::recording::{Outbound, Stall, Towards};
+use crate::recording::{Apart, Outbound, Stall, Towards};
 use crate::timeline::{LoadPoint, Timeline};
 
 /// A pool that is busy for so long is no passing burst.
@@ -110,9 +110,10 @@ fn within(point: &LoadPoint, (from, until): (u64, u64)) -> bool {
     (from..until).contains(&((point.from_s * 1e6) as u64))
 }
 
+/// Requests that wait while connects are accepted wait behind a calm loop, for the pool most likely.
 fn stalled(stalls: &[Stall], (from, until): (u64, u64)) -> u64 {
     let shared = |stall: &Stall| (stall.from_us + stall.len_us).min(until).saturating_sub(stall.from_us.max(from));
-    stalls.iter().map(shared).sum()
+    stalls.iter().filter(|stall| stall.apart != Some(Apart::Requests)).map(shared).sum()
 }
 
 impl Saturated {
@@ -170,6 +171,16 @@ mod tests {
         assert!(saturated(&stalled).is_some());
         stalled.stalls = vec![Stall { from_us: 1_000_000, len_us: 990_000, ..Stall::default() }];
         assert_eq!(saturated(&stalled), None);
+    }
+
+    #[test]
+    fn requests_that_wait_while_the_system_accepts_do_not_make_the_loop_the_bottleneck() {
+        let mut waiting = timeline(10, |_| 10, 400, None);
+        let of = |apart| vec![Stall { from_us: 1_000_000, len_us: 990_000, apart: Some(apart), ..Stall::default() }];
+        waiting.stalls = of(Apart::Requests);
+        assert!(saturated(&waiting).is_some());
+        waiting.stalls = of(Apart::Connects);
+        assert_eq!(saturated(&waiting), None);
     }
 
     #[test]

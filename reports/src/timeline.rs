@@ -52,6 +52,7 @@ pub struct VitalPoint {
     pub handles: Option<u64>,
     pub threads: u64,
     pub probe_delay_ms: Option<f64>,
+    pub accept_delay_ms: Option<f64>,
     pub listen_queue: Option<u64>,
     pub listen_backlog: Option<u64>,
     /// So far.

@@ -9,8 +9,8 @@ use floodrig_reports::Budgets;
 use floodrig_stub::Limits;
 
 use crate::scenario::{
-    Arrivals, Arrive, Body, Cores, Crowd, Does, Heartbeat, Journey, OnFailure, Ready, Request, Scenario, Source, Step,
-    System, Template, Think,
+    Arrivals, Arrive, Body, Cores, Crowd, Does, Heartbeat, Journey, OnFailure, Outside, Ready, Request, Scenario,
+    Source, Step, System, Template, Think,
 };
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -97,6 +97,7 @@ fn system() -> System {
         speech: crate::exchange::Speech::default(),
         ready: Ready::Accepts,
         heartbeat: Heartbeat::Off,
+        outside: Outside::Off,
         ready_within: SECOND,
         stop_within: SECOND,
     }

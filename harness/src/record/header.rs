@@ -38,6 +38,7 @@ pub fn nothing_watched(because: &str) -> Observations {
     Observations {
         heartbeat: inactive(),
         black_box: inactive(),
+        bare_connects: inactive(),
         proc: inactive(),
         listen_queue: inactive(),
         tcp_info: exchange::tcp_info(),

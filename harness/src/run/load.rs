@@ -18,11 +18,11 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
-use super::{Live, News, Phase, Rig, Side, Speedometer, bot, header};
+use super::{Live, News, Phase, Rig, Side, Speedometer, bot, header, outside};
 use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::record::{Intervals, interval_length};
-use crate::scenario::Ready;
+use crate::scenario::Outside;
 use crate::stop::Cut;
 use crate::vitals::{self, Observed, Observer, Subject};
 
@@ -78,6 +78,7 @@ pub(super) fn load(
     observed.stalls.iter().for_each(|stall| rig.write(Row::Stall(*stall)));
     rig.write(Row::Probed(Probed {
         longest_delay_us: observed.longest_delay.map(micros),
+        longest_accept_us: observed.longest_accept.map(micros),
         pss_bytes: observed.pss_bytes,
         unseen: observed.unseen.is_some(),
     }));
@@ -120,29 +121,10 @@ fn note_capped(rig: &Rig<'_>, driven: &Driven) {
     }
 }
 
-/// A bot that only asks for its updates is not probed.
-fn listens(ready: &Ready) -> Result<(), String> {
-    match ready {
-        Ready::Accepts | Ready::Path(_) | Ready::Command(_) => Ok(()),
-        Ready::Bot => Err("the system is ready once its bot asks for updates, and need not listen anywhere".to_owned()),
-    }
-}
-
 /// What listens on a port that the system may connect to.
 fn neighbours(telegram: &Telegram, side: &Side<'_>) -> BTreeMap<u16, String> {
     let services = side.services.iter().map(|service| (service.port(), service.name.clone()));
     services.chain(telegram.stub().map(|stub| (stub.port(), Towards::STUB.to_owned()))).collect()
-}
-
-/// What the probe asks for.
-fn asked(system: &crate::scenario::System) -> Result<String, String> {
-    if !system.speech.is_plain() {
-        return Err("the probe speaks plain HTTP/1.1, and the system does not".to_owned());
-    }
-    Ok(match &system.ready {
-        Ready::Path(path) => path.clone(),
-        Ready::Accepts | Ready::Command(_) | Ready::Bot => "/".to_owned(),
-    })
 }
 
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
@@ -152,8 +134,10 @@ fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
     let subject = Subject {
         tree: here.clone().and_then(|()| side.system.tree()),
         command: side.system.command(),
-        address: here.and_then(|()| listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
-        path: asked(&rig.order.scenario.system),
+        address: here.and_then(|()| outside::listens(&rig.order.scenario.system.ready)).map(|()| ground.target.address),
+        path: outside::asked(&rig.order.scenario.system),
+        connects: outside::bears_silence(&rig.order.scenario.system),
+        often: rig.order.scenario.system.outside == Outside::Often,
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
         stub_threads: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(),

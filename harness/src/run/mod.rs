@@ -10,6 +10,7 @@ mod load;
 mod news;
 mod order;
 mod ordered;
+mod outside;
 mod preflight;
 mod recovery;
 mod telegram;

@@ -63,6 +63,7 @@ fn section(first: &str, rest: &[&str]) -> Option<Form> {
         ("system", ["pid"]) => Form::Whole(1, HIGHEST_PID),
         ("system" | "service", ["port"]) => Form::Whole(1, WHOLE_U16),
         ("system", ["heartbeat"]) => Form::Word(r#""on", "stacks" or "off""#),
+        ("system", ["outside"]) => Form::Word(r#""on", "often" or "off""#),
         ("system", ["tls"]) => Form::Table(r#"{ ca = "certificate.pem" }"#),
         ("service", []) => Form::Sections("service"),
         ("service", ["ready"]) => Form::Table(r#"{ path = "/healthz" }"#),

@@ -14,6 +14,7 @@ use super::complaint::Complaint;
 use super::file::{DURATION, ten_seconds, thirty_seconds};
 use super::heartbeat::Heartbeat;
 use super::number_or_list::NumberOrList;
+use super::outside::Outside;
 use super::program::{Ready, command, environment, port};
 use super::speech::{self, TlsTable};
 use super::spot::Spot;
@@ -81,6 +82,8 @@ pub struct System {
     pub ready: Ready,
     /// Whether its own loop tells of its stalls.
     pub heartbeat: Heartbeat,
+    /// How it is watched from outside.
+    pub outside: Outside,
     /// How long it may take to become ready.
     pub ready_within: Duration,
     /// How long it may take to stop after SIGTERM.
@@ -144,6 +147,9 @@ pub(super) struct SystemTable {
     /// Whether the event loop of a Node or Python system tells of its own stalls.
     #[serde(default)]
     pub(super) heartbeat: Heartbeat,
+    /// How requests and bare connects of the rig's own watch for stalls, whatever the system is written in.
+    #[serde(default)]
+    pub(super) outside: Outside,
     /// How long it may take to become ready.
     #[serde(default = "thirty_seconds", with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
@@ -194,6 +200,7 @@ pub(super) fn checked(
         port: file.port,
         ready: file.ready.map_or(Ready::Accepts, ready),
         heartbeat: file.heartbeat,
+        outside: file.outside,
         ready_within: file.ready_within,
         stop_within: file.stop_within,
     }

@@ -1,5 +1,8 @@
-//! What the kernel says of one process, from two files that stay open, since opening one costs as much as reading it:
-//! `stat` ten times a second, and `status`, which takes the kernel as long again and adds little, once a second.
+//! What the kernel says of one process, from files that stay open, since opening one costs as much as reading it:
+//! `stat` and `statm` ten times a second, and `status`, which takes the kernel as long again and adds little, once.
+//!
+//! What is resident stands in `stat` too, but only about: kernels since 6.2 count it for each CPU apart and add that up
+//! for the other two alone (since 6.17).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,10 +18,11 @@ const BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Files {
     stat: Source,
+    statm: Source,
     status: Source,
 }
 
-/// What `stat` says at one instant.
+/// What `stat` and `statm` say at one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) name: String,
@@ -53,12 +57,13 @@ impl Files {
             let path = PathBuf::from(format!("/proc/{}/{name}", process.pid));
             Source { open: stay_open.then(|| File::open(&path).ok()).flatten(), path }
         };
-        Self { stat: source("stat"), status: source("status") }
+        Self { stat: source("stat"), statm: source("statm"), status: source("status") }
     }
 
     /// Nothing: the process has ended.
     pub(super) fn stat(&self) -> Option<Said> {
-        stat(&self.stat.read(&mut [0; BYTES]).ok()?)
+        let said = stat(&self.stat.read(&mut [0; BYTES]).ok()?)?;
+        Some(Said { rss_pages: resident(&self.statm.read(&mut [0; BYTES]).ok()?)?, ..said })
     }
 
     /// Nothing: the process has ended.
@@ -93,8 +98,13 @@ fn stat(text: &str) -> Option<Said> {
         cpu_ticks: number(1)? + number(0)?,
         threads: number(4)?,
         start: number(1)?,
-        rss_pages: number(1)?,
+        rss_pages: 0,
     })
+}
+
+/// `proc_pid_statm(5)`: the second field.
+fn resident(text: &str) -> Option<u64> {
+    text.split(' ').nth(1)?.parse().ok()
 }
 
 /// `proc_pid_status(5)`.
@@ -118,7 +128,7 @@ mod tests {
         let said = stat(text).unwrap();
         assert_eq!(said.name, "a) b (c");
         assert_eq!((said.parent, said.major_faults, said.cpu_ticks, said.threads), (5, 12, 34, 11));
-        assert_eq!((said.start, said.rss_pages), (98_765, 25));
+        assert_eq!((said.start, resident("1600 25 12 8 0 104 0\n")), (98_765, Some(25)));
         assert_eq!(stat("7 (a) S 5\n"), None, "cut off");
         assert_eq!(stat(&text.replace(" S ", " Z ")), None, "a zombie has no memory left to tell of");
     }

@@ -76,7 +76,8 @@ impl Line {
     }
 }
 
-fn begin_connect(target: SocketAddr) -> io::Result<Socket> {
+/// Begins to connect; the socket is writable once it is done.
+pub(super) fn begin_connect(target: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(target), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_tcp_nodelay(true)?;

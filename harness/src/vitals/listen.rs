@@ -20,6 +20,13 @@ pub(super) struct Queue {
     pub(super) backlog: u64,
 }
 
+impl Queue {
+    /// How many wait beside the rig's own. One that is full is full, whoever has the last place.
+    pub(super) fn without(self, ours: u64) -> u64 {
+        if self.depth > self.backlog { self.depth } else { self.depth.saturating_sub(ours) }
+    }
+}
+
 impl ListenQueue {
     /// Of this port, in this network namespace.
     pub(super) fn of(port: u16) -> io::Result<Self> {
@@ -46,6 +53,12 @@ impl ListenQueue {
 mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    #[test]
+    fn the_rigs_own_connection_is_not_counted_unless_the_queue_is_full() {
+        let of = |depth, ours| Queue { depth, backlog: 3 }.without(ours);
+        assert_eq!([of(0, 1), of(3, 0), of(3, 1), of(4, 1)], [0, 3, 2, 4]);
+    }
 
     #[test]
     fn connections_that_nobody_accepts_are_counted() {

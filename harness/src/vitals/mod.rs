@@ -1,10 +1,12 @@
 //! What the kernel and the probes say of the system, ten times a second, and of the rig's own share.
 //!
-//! Two threads of their own: one reads `/proc`, the listen queue and the pages that the system's own loops write, the
-//! other asks the system over one kept connection, steadily. The system is changed for neither, and what could not be
-//! measured is `None` and has its reason in the observations, never a zero. The rig's own lateness is never charged to
-//! the system.
+//! Three threads of their own: one reads `/proc`, the listen queue and the pages that the system's own loops write, the
+//! others ask the system over one kept connection, and connect to it without a word, steadily. The system is changed for
+//! neither, and what could not be measured is `None` and has its reason in the observations, never a zero. The rig's own
+//! lateness is never charged to the system.
 
+mod bare;
+mod connects;
 mod cpu;
 mod files;
 mod heartbeat;
@@ -14,7 +16,9 @@ mod machine;
 mod netstat;
 mod noise;
 mod observer;
+mod ours;
 mod outbound;
+mod outside;
 mod own;
 mod patience;
 mod probe;
@@ -23,6 +27,7 @@ mod served;
 mod services;
 mod silence;
 mod stalls;
+mod steady;
 mod threads;
 
 pub(crate) use cpu::this_thread as cpu_of_this_thread;

@@ -10,26 +10,46 @@ use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Towards, Vital};
 
+use super::connects::Connects;
 use super::cpu;
 use super::heartbeat::{Door, Folder, Standing, Watch, unseen};
 use super::listen::ListenQueue;
 use super::netstat::NetStat;
+use super::ours::Ours;
 use super::outbound::{OutboundWatch, Watched};
+use super::outside;
 use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
-use super::served::Served;
+use super::served::{Served, WaitsFor};
 use super::services::Services;
+use super::steady::Steady;
 use crate::keeper::Tree;
 use crate::system::Clock;
 
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How often the probe asks where nothing else sees stalls: twenty a second are 2 % of a core for a small server, and
-/// a stall is known to 50 ms.
-const PROBE_ALONE: Duration = Duration::from_millis(50);
-/// And beside a heartbeat, which sees them better: there the probe tells only what it is like from outside.
-const PROBE_BESIDE: Duration = Duration::from_millis(500);
+/// Connects come between two requests, and between two looks at the system's handles, which shall not count them.
+const BETWEEN: Duration = Duration::from_millis(25);
+
+/// How often the system is asked, and connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// Nothing else sees stalls, or it is ordered: twenty of each a second are 2 % of a core for a small server, and a
+    /// stall is known to 50 ms.
+    Alone,
+    /// A heartbeat sees them better, and outside it is told only what it is like there.
+    Beside,
+}
+
+impl Pace {
+    fn period(self) -> Duration {
+        match self {
+            Self::Alone => Duration::from_millis(50),
+            Self::Beside => Duration::from_millis(500),
+        }
+    }
+}
 
 /// What is observed.
 #[derive(Debug, Clone)]
@@ -42,6 +62,10 @@ pub struct Subject {
     pub address: Result<SocketAddr, String>,
     /// What the probe asks for, the path of readiness or `/`, or why it asks for nothing.
     pub path: Result<String, String>,
+    /// Whether the system bears connections that are closed without a word, or why it is not connected to so.
+    pub connects: Result<(), String>,
+    /// Whether it is watched from outside as often beside a heartbeat as without one.
+    pub often: bool,
     /// The cores that the system is to stay on.
     pub system_cores: Vec<u32>,
     /// The rig's own cores.
@@ -62,8 +86,10 @@ pub struct Observer {
     stop: SyncSender<()>,
     thread: JoinHandle<Last>,
     probe: Option<Probe>,
+    connects: Option<Connects>,
     heartbeat: Standing,
     black_box: String,
+    bare_connects: String,
     proc: String,
     listen_queue: String,
     connections: Option<OutboundWatch>,
@@ -79,6 +105,8 @@ pub struct Observed {
     pub stalls: Vec<Stall>,
     /// The probe's longest delay, a stall or not; nothing: it had no answer.
     pub longest_delay: Option<Duration>,
+    /// The longest time in which a connection of the rig was not accepted, a stall or not; nothing: none was made.
+    pub longest_accept: Option<Duration>,
     /// The system's memory at the end, shared pages divided among those that share them.
     pub pss_bytes: Option<u64>,
     /// Rows that were dropped because the queue to the recorder was full.
@@ -121,24 +149,27 @@ impl Subject {
         unseen(folder, *tree, address.port(), clock)
     }
 
-    fn probe(&self, period: Duration, clock: Clock) -> Result<Probe, String> {
+    fn probe(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Probe, String> {
         let (address, path) = (self.address.clone()?, self.path.clone()?);
-        let served = self.served(clock);
-        Probe::start(address, &path, period, clock, served).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
+        let served =
+            self.here().ok().and_then(|here| Served::of(here.port(), clock, Arc::clone(ours), WaitsFor::Answer).ok());
+        Probe::start(address, &path, steady, clock, served).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
     }
 
-    /// The kernel shows the connections of this machine alone.
-    fn served(&self, clock: Clock) -> Option<Served> {
-        let address = self.address.as_ref().ok().filter(|address| address.ip().is_loopback())?;
-        Served::of(address.port(), clock).ok()
+    fn connects(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Connects, String> {
+        let here = self.here()?;
+        self.connects.clone()?;
+        Connects::start(here, Steady { from: steady.from + BETWEEN, ..steady }, clock, Arc::clone(ours))
     }
 
-    /// The kernel shows the queues of this machine alone.
-    fn listen_queue(&self) -> Result<ListenQueue, String> {
+    /// Where the system listens: the kernel shows the queues and the connections of this machine alone.
+    fn here(&self) -> Result<SocketAddr, String> {
         let address = self.address.clone()?;
-        if !address.ip().is_loopback() {
-            return Err("the system is on another machine".to_owned());
-        }
+        if address.ip().is_loopback() { Ok(address) } else { Err("the system is on another machine".to_owned()) }
+    }
+
+    fn listen_queue(&self) -> Result<ListenQueue, String> {
+        let address = self.here()?;
         let queue = ListenQueue::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
         queue.map_err(|cause| format!("sock_diag said: {cause}"))
     }
@@ -172,26 +203,32 @@ impl Observer {
     pub fn start(subject: Subject, epoch: Instant, rows: SyncSender<Row>) -> Self {
         let clock = Clock::new(epoch);
         let heartbeat = subject.heartbeat(clock);
-        let period = if heartbeat.is_active() { PROBE_BESIDE } else { PROBE_ALONE };
-        let probe = subject.probe(period, clock);
-        let heartbeat = heartbeat.beside(probe.is_ok());
+        let pace = if heartbeat.is_active() && !subject.often { Pace::Beside } else { Pace::Alone };
+        let period = pace.period();
+        let (steady, ours) = (Steady { from: clock.now(), period }, Arc::new(Ours::default()));
+        let probe = subject.probe(steady, clock, &ours);
+        let connects = subject.connects(steady, clock, &ours);
+        let heartbeat = heartbeat.beside(probe.is_ok() || connects.is_ok());
         let queue = subject.listen_queue();
         let tree = subject.tree();
         let connections = subject.connections(clock, &rows);
-        let black_box = black_box(&probe, &heartbeat);
+        let (black_box, bare_connects) = (black_box(&probe, pace), bare_connects(&connects, pace));
         let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
-        let (probe, queue) = (probe.ok(), queue.ok());
+        let (probe, bare, queue) = (probe.ok(), connects.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let kept = subject.clone();
         let mut observing = Observing {
             clock,
+            from: steady.from,
             processes: Processes::new(Whose { tree: tree.ok(), command: subject.command }, subject.system_cores),
             services: Services::new(&subject.services, &subject.rig_cores),
             // On another machine its kernel counts, not this one.
             network: queue.as_ref().and_then(|_| NetStat::start()),
             queue,
             gauge,
+            accept_gauge: bare.as_ref().map(|connects| Arc::clone(&connects.gauge)),
+            ours,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
             own: OwnUse::new(subject.rig_cores, subject.stub_threads),
             rows,
@@ -204,8 +241,10 @@ impl Observer {
             stop,
             thread,
             probe,
+            connects: bare,
             heartbeat,
             black_box,
+            bare_connects,
             proc,
             listen_queue,
             connections,
@@ -219,6 +258,7 @@ impl Observer {
     pub fn describe(&self, to: &mut Observations) {
         to.heartbeat = self.heartbeat.to_string();
         to.black_box.clone_from(&self.black_box);
+        to.bare_connects.clone_from(&self.bare_connects);
         to.proc.clone_from(&self.proc);
         to.listen_queue.clone_from(&self.listen_queue);
         to.outbound.clone_from(&self.outbound);
@@ -228,10 +268,19 @@ impl Observer {
     pub fn finish(self) -> Observed {
         let unseen = if self.heartbeat.is_active() { self.subject.unseen(self.clock) } else { None };
         drop(self.stop);
-        let delays = self.probe.map(Probe::finish).unwrap_or_default();
+        let requests = self.probe.map(Probe::finish).unwrap_or_default();
+        let connects = self.connects.map(Connects::finish).unwrap_or_default();
         let Last { dropped, pss_bytes, tree_cpu } = self.thread.join().expect("the observer never panics");
         let dropped = dropped + self.connections.map_or(0, OutboundWatch::finish);
-        Observed { stalls: delays.stalls(), longest_delay: delays.longest(), pss_bytes, dropped, tree_cpu, unseen }
+        Observed {
+            stalls: outside::stalls(&requests, &connects),
+            longest_delay: requests.longest(),
+            longest_accept: connects.longest(),
+            pss_bytes,
+            dropped,
+            tree_cpu,
+            unseen,
+        }
     }
 }
 
@@ -241,13 +290,11 @@ fn named<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'stati
     thread.spawn(work).expect("the kernel has a thread for every observation")
 }
 
-fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
-    let asked = match (probe, heartbeat) {
+fn black_box(probe: &Result<Probe, String>, pace: Pace) -> String {
+    let asked = match (probe, pace) {
         (Err(why), _) => return format!("inactive: {why}"),
-        (Ok(_), Standing::Active(_)) => "active: asked twice a second, beside the heartbeat",
-        (Ok(_), Standing::InPart(_) | Standing::Inactive(_)) => {
-            "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed"
-        }
+        (Ok(_), Pace::Beside) => "active: asked twice a second, beside the heartbeat",
+        (Ok(_), Pace::Alone) => "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed",
     };
     match probe {
         Ok(Probe { sees_others: false, .. }) => {
@@ -257,13 +304,28 @@ fn black_box(probe: &Result<Probe, String>, heartbeat: &Standing) -> String {
     }
 }
 
+fn bare_connects(connects: &Result<Connects, String>, pace: Pace) -> String {
+    match (connects, pace) {
+        (Err(why), _) => format!("inactive: {why}"),
+        (Ok(_), Pace::Beside) => "active: made twice a second, beside the heartbeat".to_owned(),
+        (Ok(_), Pace::Alone) => {
+            // Measured: `scripts/bench outside`.
+            "active: made 20 times a second, which takes about 1 % of a core of a small server".to_owned()
+        }
+    }
+}
+
 struct Observing {
     clock: Clock,
+    /// An instant of its schedule, the same as of the probes'.
+    from: Duration,
     processes: Processes,
     services: Services,
     queue: Option<ListenQueue>,
     network: Option<NetStat>,
     gauge: Option<Arc<AtomicU64>>,
+    accept_gauge: Option<Arc<AtomicU64>>,
+    ours: Arc<Ours>,
     loops: Option<Watch>,
     own: OwnUse,
     rows: SyncSender<Row>,
@@ -273,18 +335,17 @@ struct Observing {
 
 impl Observing {
     fn until_stopped(&mut self, stop: &Receiver<()>) -> Last {
-        let mut next = self.clock.now() + PERIOD;
+        let mut next = self.from;
         loop {
+            // A tick that was missed is not made up for.
+            while next <= self.clock.now() {
+                next += PERIOD;
+            }
             match stop.recv_timeout(next.saturating_sub(self.clock.now())) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return self.last(),
             }
-            let now = self.clock.now();
-            // A tick that was missed is not made up for.
-            while next <= now {
-                next += PERIOD;
-            }
-            self.tick(now);
+            self.tick(self.clock.now());
         }
     }
 
@@ -301,14 +362,15 @@ impl Observing {
         let own = self.own.look(now);
         let services = self.services.tick();
         let queue = self.queue.as_ref().and_then(|queue| queue.look().ok().flatten());
-        let delay = self.gauge.as_ref().map(|gauge| gauge.swap(0, Ordering::Relaxed));
+        let taken = |gauge: &Arc<AtomicU64>| Some(gauge.swap(0, Ordering::Relaxed)).filter(|delay| *delay > 0);
         self.send(Row::Vital(Vital {
             pids: tick.pids,
             services,
-            listen_queue: queue.map(|queue| queue.depth),
+            listen_queue: queue.map(|queue| queue.without(self.ours.waiting())),
             listen_backlog: queue.map(|queue| queue.backlog),
             network: self.network.as_ref().and_then(NetStat::so_far),
-            probe_delay_us: delay.filter(|delay| *delay > 0),
+            probe_delay_us: self.gauge.as_ref().and_then(taken),
+            accept_delay_us: self.accept_gauge.as_ref().and_then(taken),
             stalling_us: look.stalling.map(|stalling| stalling.as_micros() as u64),
             ..own
         }));

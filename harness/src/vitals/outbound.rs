@@ -15,7 +15,7 @@ use floodrig_reports::recording::{Outbound, Row, Towards};
 use procfs::process::{FDTarget, Process};
 
 use crate::keeper::Tree;
-use crate::sockets::{Diag, FAMILIES, Last, Question, Socket, States};
+use crate::sockets::{Diag, FAMILIES, Last, Question, Socket, State, States};
 use crate::system::Clock;
 
 /// How often connections are counted: a pool that is full for a fifth of a second makes nobody wait long.
@@ -142,7 +142,7 @@ impl Watching {
             let question = Question { family, states: States::Either, local_port: 0, remote_port: 0, times: false };
             let own = &self.watched.own_ports;
             self.kernel.ask(question, |socket| {
-                if socket.listening {
+                if socket.state == State::Listening {
                     listening.insert(socket.local_port);
                 } else if !own.contains(&socket.local_port) && !own.contains(&socket.remote_port) {
                     sockets.push((index, socket));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::served::{Served, Watch};
+use super::served::{Quiet, Served, Watch};
 use super::stalls::Wait;
 use crate::system::Clock;
 
@@ -55,14 +55,20 @@ impl<'a> Patience<'a> {
 
     /// The wait has ended, with an answer or without.
     pub(super) fn over(self) -> Wait {
-        Wait { delay: self.charged, silences: self.others.end(self.sent + self.charged) }
+        let Quiet { silences, unaccepted } = self.others.end(self.sent + self.charged);
+        Wait { sent: self.sent, delay: self.charged, silences, unaccepted }
     }
 
     /// Waits until the socket is readable, or writable.
     pub(super) fn wait(&mut self, socket: impl AsFd, what: PollFlags) -> Waited {
+        self.wait_for(|within| ready_within(&socket, what, within))
+    }
+
+    /// Waits for what `seen` looks for, which takes no longer than it is told if that is not there.
+    pub(super) fn wait_for<E>(&mut self, mut seen: impl FnMut(Duration) -> Result<bool, E>) -> Waited {
         let mut charged_to = self.clock.now();
         loop {
-            let Ok(ready) = self.step(&socket, what, self.clock.now()) else { return Waited::Failed };
+            let Ok(ready) = self.step(&mut seen, self.clock.now()) else { return Waited::Failed };
             let now = self.clock.now();
             // With what the look at the others took: the system was waited for meanwhile too.
             self.charged += charged(now.saturating_sub(charged_to), ready);
@@ -78,13 +84,13 @@ impl<'a> Patience<'a> {
         }
     }
 
-    fn step(&self, socket: impl AsFd, what: PollFlags, before: Duration) -> rustix::io::Result<bool> {
-        let ready = ready_within(&socket, what, STEP)?;
+    fn step<E>(&self, seen: &mut impl FnMut(Duration) -> Result<bool, E>, before: Duration) -> Result<bool, E> {
+        let ready = seen(STEP)?;
         let took = self.clock.now().saturating_sub(before);
         if ready || took <= STEP + LATE_WAKE_UP {
             return Ok(ready);
         }
-        ready_within(&socket, what, SECOND_LOOK)
+        seen(SECOND_LOOK)
     }
 
     /// Shows what is charged so far. A wait that ends at once, by a refusal, is not shown: nobody was late.

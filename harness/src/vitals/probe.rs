@@ -1,12 +1,11 @@
 //! The black-box probe: it asks the system steadily over one kept connection, on a schedule.
 //!
-//! While an answer is outstanding nothing more is asked: the instants that pass meanwhile belong to the same wait.
 //! A delay counts from the instant of sending, which is the planned one unless the rig itself woke up late.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use super::line::{Line, NoAnswer};
 use super::patience::Patience;
 use super::served::Served;
 use super::stalls::{Delays, Wait};
+use super::steady::Steady;
 use crate::system::Clock;
 
 /// How long the first answer may take, before the probe is given up.
@@ -31,11 +31,11 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Asks once, and goes on asking once a period if there was an answer; without one there would be nothing to measure.
+    /// Asks once, and goes on asking if there was an answer; without one there would be nothing to measure.
     pub(super) fn start(
         target: SocketAddr,
         path: &str,
-        period: Duration,
+        steady: Steady,
         clock: Clock,
         served: Option<Served>,
     ) -> Option<Self> {
@@ -45,14 +45,13 @@ impl Probe {
         let (first, answered) = sync_channel(1);
         let gauge = Arc::new(AtomicU64::new(0));
         let sees_others = served.is_some();
-        let mut asking =
-            Asking { target, request, period, clock, served, stop: stopped, gauge: Arc::clone(&gauge), line: None };
+        let mut asking = Asking { target, request, clock, served, gauge: Arc::clone(&gauge), line: None };
         let thread = std::thread::Builder::new().name("probe".to_owned());
         let thread = thread.spawn(move || {
-            let one = asking.once();
+            let one = asking.once(&stopped);
             // Nobody waits for it any more when it took too long.
             let _told = first.send(one.is_ok());
-            asking.until_stopped()
+            steady.until_stopped(clock, &stopped, |stop| asking.once(stop))
         });
         let thread = thread.expect("the kernel has a thread for every observation");
         // On failure the sender is dropped here, which stops the thread within one step.
@@ -69,34 +68,16 @@ impl Probe {
 struct Asking {
     target: SocketAddr,
     request: Vec<u8>,
-    period: Duration,
     clock: Clock,
     served: Option<Served>,
-    stop: Receiver<()>,
     gauge: Arc<AtomicU64>,
     line: Option<Line>,
 }
 
 impl Asking {
-    fn until_stopped(&mut self) -> Delays {
-        let mut delays = Delays::default();
-        let start = self.clock.now();
-        loop {
-            let next = next_planned(start, self.clock.now(), self.period);
-            match self.stop.recv_timeout(next.saturating_sub(self.clock.now())) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return delays,
-            }
-            match self.once() {
-                Ok(wait) => delays.answered(wait),
-                Err(wait) => delays.cut_short(wait),
-            }
-        }
-    }
-
     /// The wait for one answer. A kept connection that turns out to be closed is opened anew, once.
-    fn once(&mut self) -> Result<Wait, Wait> {
-        let mut patience = Patience::new(self.clock, &self.stop, &self.gauge, self.served.as_ref());
+    fn once(&mut self, stop: &Receiver<()>) -> Result<Wait, Wait> {
+        let mut patience = Patience::new(self.clock, stop, &self.gauge, self.served.as_ref());
         let mut kept = self.line.take();
         loop {
             let was_kept = kept.is_some();
@@ -116,23 +97,5 @@ impl Asking {
                 Err(NoAnswer::Gone | NoAnswer::Stopped) => return Err(patience.over()),
             }
         }
-    }
-}
-
-/// The first planned instant after `now`.
-fn next_planned(start: Duration, now: Duration, period: Duration) -> Duration {
-    let passed = now.saturating_sub(start).as_nanos() / period.as_nanos() + 1;
-    start + period * passed as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instants_that_passed_during_a_wait_are_not_made_up_for() {
-        let ms = Duration::from_millis;
-        let next = |now| next_planned(ms(7), ms(now), ms(50));
-        assert_eq!([next(7), next(56), next(57), next(700)], [ms(57), ms(57), ms(107), ms(707)]);
     }
 }

@@ -120,7 +120,7 @@ impl Processes {
     }
 }
 
-/// Processes whose files stay open; two handles each are few among those that the rig needs for its connections.
+/// Processes whose files stay open; three handles each are few among those that the rig needs for its connections.
 const STAY_OPEN: usize = 100;
 /// In one tick of so many all is read, and the tree is walked whatever the births say: what changes slowly, or takes the
 /// kernel long to tell, such as the peak of memory (a higher one is seen at once in what is resident) and the threads.

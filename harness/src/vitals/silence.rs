@@ -31,6 +31,8 @@ pub(super) struct Look {
     first: Option<Duration>,
     /// Whether the system has closed a connection since the look before, and what that one was told is forgotten.
     pub(super) closed: bool,
+    /// Whether it has accepted one since then.
+    pub(super) accepted: bool,
     /// How many connections have had an answer after it.
     pub(super) answered: usize,
     /// The latest answer to anybody.
@@ -64,6 +66,16 @@ impl Look {
     /// At this instant, with an eye on what was answered since another one.
     pub(super) fn at(at: Duration, since: Duration) -> Self {
         Self { at, since, ..Self::default() }
+    }
+
+    /// For one who waits to be accepted: somebody else who was has been served too.
+    pub(super) fn counting_acceptance(self) -> Self {
+        Self { closed: self.closed || self.accepted, ..self }
+    }
+
+    /// As if nobody was ever answered, and all that the system did was to accept.
+    pub(super) fn of_acceptance_alone(self) -> Self {
+        Self { closed: self.accepted, ..Self::at(self.at, self.since) }
     }
 
     /// One connection's latest question and answer.
@@ -116,12 +128,13 @@ impl Silences {
         Open { from: look.latest.map_or(asked, |latest| latest.max(asked)), certain: look.at }
     }
 
-    /// The wait has ended at this instant, with a last look if there is one. Where nothing was heard it was all silence.
-    pub(super) fn end(mut self, look: Option<&Look>, ended: Duration) -> Vec<Silence> {
+    /// The wait has ended at this instant, with a last look if there is one and so many answers to the rig itself. Where
+    /// nothing was heard it was all silence.
+    pub(super) fn end(mut self, look: Option<&Look>, ended: Duration, own: usize) -> Vec<Silence> {
         let Some(open) = self.open else { return vec![Silence { from: self.sent, to: ended, certain: ended }] };
         let first = look.and_then(|look| look.first).map_or(ended, |first| first.min(ended));
-        // A single answer is the probe's own, and no other can have been forgotten.
-        let alone = look.is_some_and(|look| look.answered <= 1 && !look.closed);
+        // Where all answers are the rig's own, no other can have been forgotten.
+        let alone = look.is_some_and(|look| look.answered <= own && !look.closed);
         let certain = if alone { first } else { open.certain.min(first) };
         self.over.push(Silence { from: open.from.min(first), to: first, certain });
         self.over
@@ -157,7 +170,7 @@ mod tests {
             silences.hear(&look(at, &silences, &[(1000, 950), (at - 3, at - 4), (at - 1, at - 2)]));
         }
         let last = look(1100, &silences, &[(1000, 1099), (1097, 1098), (1095, 1096)]);
-        let all = silences.end(Some(&last), ms(1100));
+        let all = silences.end(Some(&last), ms(1100), 1);
         assert!(all.iter().all(|silence| silence.certain_len() < ms(35)), "{all:?}");
     }
 
@@ -170,7 +183,7 @@ mod tests {
         silences.hear(&look(1490, &silences, &stalled));
         silences.hear(&look(1520, &silences, &[(1000, 950), (1009, 1503), (1506, 1505)]));
         let last = look(1530, &silences, &[(1000, 1527), (1509, 1529), (1506, 1528)]);
-        assert_eq!(silences.end(Some(&last), ms(1531))[0], silence(1010, 1503, 1490));
+        assert_eq!(silences.end(Some(&last), ms(1531), 1)[0], silence(1010, 1503, 1490));
     }
 
     #[test]
@@ -178,7 +191,7 @@ mod tests {
         let mut silences = Silences::of(ms(1000));
         silences.hear(&look(1030, &silences, &[(1000, 951)]));
         let last = look(1200, &silences, &[(1000, 1199)]);
-        assert_eq!(silences.end(Some(&last), ms(1201)), [silence(1000, 1199, 1199)]);
+        assert_eq!(silences.end(Some(&last), ms(1201), 1), [silence(1000, 1199, 1199)]);
     }
 
     #[test]
@@ -186,14 +199,14 @@ mod tests {
         let mut silences = Silences::of(ms(1000));
         silences.hear(&look(1030, &silences, &[(1000, 951), (970, 0)]));
         let last = look(1200, &silences, &[(1000, 1199), (970, 1198)]);
-        assert_eq!(silences.end(Some(&last), ms(1201)), [silence(970, 1198, 1030)]);
+        assert_eq!(silences.end(Some(&last), ms(1201), 1), [silence(970, 1198, 1030)]);
     }
 
     #[test]
     fn a_connection_that_never_gets_an_answer_reaches_back_50_ms_and_no_further() {
         let mut silences = Silences::of(ms(1000));
         silences.hear(&look(1030, &silences, &[(1000, 551), (100, 0)]));
-        assert_eq!(silences.end(None, ms(1200))[0].from, ms(950));
+        assert_eq!(silences.end(None, ms(1200), 1)[0].from, ms(950));
     }
 
     #[test]
@@ -201,7 +214,7 @@ mod tests {
         let mut silences = Silences::of(ms(1000));
         silences.hear(&look(1030, &silences, &[(1000, 950), (1029, 1028)]));
         let last = look(1100, &silences, &[(1000, 1099), (1099, 1098)]);
-        assert_eq!(silences.end(Some(&last), ms(1100)), [silence(1028, 1098, 1030)]);
+        assert_eq!(silences.end(Some(&last), ms(1100), 1), [silence(1028, 1098, 1030)]);
     }
 
     #[test]
@@ -212,12 +225,30 @@ mod tests {
             silences.hear(&look);
         }
         let last = Look { closed: true, ..look(1310, &silences, &[(1000, 1309)]) };
-        let all = silences.end(Some(&last), ms(1310));
+        let all = silences.end(Some(&last), ms(1310), 1);
         assert!(all.iter().all(|silence| silence.certain_len() < ms(35)), "{all:?}");
     }
 
     #[test]
     fn a_wait_that_nothing_was_heard_of_was_all_silence() {
-        assert_eq!(Silences::of(ms(7)).end(None, ms(70)), [silence(7, 70, 70)]);
+        assert_eq!(Silences::of(ms(7)).end(None, ms(70), 1), [silence(7, 70, 70)]);
+    }
+
+    #[test]
+    fn a_queue_that_is_accepted_in_turn_is_none_and_one_that_is_not_is_silence_though_others_are_answered() {
+        let accepts = |accepted: &[u64]| {
+            let (mut both, mut alone) = (Silences::of(ms(1000)), Silences::of(ms(1000)));
+            for at in (1030..1300).step_by(30) {
+                let look = Look { accepted: accepted.contains(&at), ..look(at, &both, &[(at - 3, at - 2)]) };
+                both.hear(&look.counting_acceptance());
+                alone.hear(&look.of_acceptance_alone());
+            }
+            let longest = |all: &[Silence]| all.iter().map(Silence::certain_len).max().unwrap();
+            (longest(&both.end(None, ms(1301), 0)), longest(&alone.end(None, ms(1301), 0)))
+        };
+        let (both, alone) = accepts(&(1030..1300).step_by(30).collect::<Vec<_>>());
+        assert!(both < ms(35) && alone < ms(35), "{both:?} {alone:?}");
+        let (both, alone) = accepts(&[]);
+        assert!(both < ms(35) && alone == ms(270), "{both:?} {alone:?}");
     }
 }

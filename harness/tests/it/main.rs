@@ -25,3 +25,4 @@ mod system;
 mod terminal;
 mod tools;
 mod unchanged;
+mod watched;

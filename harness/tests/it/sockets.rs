@@ -68,6 +68,11 @@ async fn attend(stream: TcpStream, acceptor: TlsAcceptor, heard: Heard) {
 
 /// Everybody says who they are and, over the same socket, what they were answered.
 fn talking(address: SocketAddr) -> Rig {
+    talking_and(address, "")
+}
+
+/// With one more key of the system.
+fn talking_and(address: SocketAddr, key: &str) -> Rig {
     Rig::new(&format!(
         r#"
 name = "sockets"
@@ -75,6 +80,7 @@ name = "sockets"
 url = "https://{address}"
 tls = {{ ca = "authority.pem" }}
 http2 = true
+{key}
 [crowd]
 groups = 4
 players_per_group = 5
@@ -92,12 +98,26 @@ steps = [
 }
 
 #[test]
+fn on_order_bare_connects_watch_what_speaks_tls_too() {
+    let certificate = Certificate::of("127.0.0.1");
+    let rig = talking_and(serve(&certificate).0, "outside = \"often\"");
+    fs::copy(certificate.authority(), rig.path().join("authority.pem")).expect("it is copied");
+    let summary = rig.run().ended(0).complete().summary();
+    let connects = summary["observations"]["bare_connects"].to_string();
+    assert!(connects.contains("active: made 20 times a second"), "{connects}");
+    assert!(summary["system"]["stalls"].is_u64(), "{}", summary["system"]);
+}
+
+#[test]
 fn messages_and_their_answers_go_through_tls() {
     let certificate = Certificate::of("127.0.0.1");
     let (address, heard) = serve(&certificate);
     let rig = talking(address);
     fs::copy(certificate.authority(), rig.path().join("authority.pem")).expect("it is copied");
-    let acts = rig.run().ended(0).complete().summary()["acts"].clone();
+    let left = rig.run().ended(0).complete();
+    let acts = left.summary()["acts"].clone();
+    let connects = left.summary()["observations"]["bare_connects"].to_string();
+    assert!(connects.contains("inactive: the system speaks TLS, and servers log"), "{connects}");
     let planned = acts["join"]["planned"].as_u64().expect("a count");
     assert!(planned > 4, "{acts}");
     for act in ["join", "repeat"] {

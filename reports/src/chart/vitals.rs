@@ -69,15 +69,19 @@ impl View<'_> {
         let limit = self.report.summary.header.budgets.stall.map(|stall| stall.as_micros() as f64);
         let points = self.points(|vital| vital.probe_delay_ms.map(|ms| ms * 1e3));
         let series = Series::line("delay", Ink::Amber, Stroke::Solid, points).filled();
+        let points = self.points(|vital| vital.accept_delay_ms.map(|ms| ms * 1e3));
+        let accepted = Series::line("wait to be accepted", Ink::Teal, Stroke::Solid, points);
         let bars = self.stall_bars();
-        if series.is_empty() && bars.is_empty() {
+        if accepted.is_empty() && series.is_empty() && bars.is_empty() {
             return Panel::blank(title, "not measured: see what was watched, below");
         }
-        let longest = bars.iter().map(|bar| bar.top).fold(series.highest(), f64::max);
+        let highest = series.highest().max(accepted.highest());
+        let longest = bars.iter().map(|bar| bar.top).fold(highest, f64::max);
         let mut panel = panel(title, 100.0, Unit::Micros, series, limit);
         panel.y = Axis::from_zero(longest.max(limits_end(&panel)), Unit::Micros, 3);
         let stalls = Series { name: "stalls".to_owned(), ink: Ink::Bad, shape: Shape::Bars { bars, strength: 0.22 } };
         panel.series.insert(0, stalls);
+        panel.series.extend(Some(accepted).filter(|series| !series.is_empty()));
         panel
     }
 

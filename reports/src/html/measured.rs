@@ -37,6 +37,7 @@ fn observations(observations: &Observations) -> Markup {
     let Observations {
         heartbeat,
         black_box,
+        bare_connects,
         proc,
         listen_queue,
         tcp_info,
@@ -50,6 +51,7 @@ fn observations(observations: &Observations) -> Markup {
     let all = [
         ("heartbeat of the system's own loop", heartbeat),
         ("probe from outside", black_box),
+        ("bare connects", bare_connects),
         ("processes in /proc", proc),
         ("listen queue", listen_queue),
         ("TCP of the rig's connections", tcp_info),

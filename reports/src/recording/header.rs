@@ -177,6 +177,8 @@ pub const IN_PART: &str = "active in part";
 pub struct Observations {
     pub heartbeat: String,
     pub black_box: String,
+    #[serde(default)]
+    pub bare_connects: String,
     pub proc: String,
     pub listen_queue: String,
     pub tcp_info: String,
@@ -216,6 +218,11 @@ impl Observations {
 
     /// Whether anything would have noticed a stall.
     pub fn sees_stalls(&self) -> bool {
-        Self::is_active(&self.black_box) || Self::is_active(&self.heartbeat)
+        self.sees_outside() || Self::is_active(&self.heartbeat)
+    }
+
+    /// Whether anything looked for stalls from outside.
+    pub fn sees_outside(&self) -> bool {
+        Self::is_active(&self.black_box) || Self::is_active(&self.bare_connects)
     }
 }

@@ -34,7 +34,7 @@ pub use network_counts::NetworkCounts;
 pub use outbound::{Outbound, Towards};
 pub use outcome::{Outcome, Outcomes, RigFault, Sample};
 pub use shard::{Part, Shard};
-pub use stall::{Source, Stack, Stall, StallKind};
+pub use stall::{Apart, Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
 pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, ServiceVital, Vital};
 

@@ -22,6 +22,19 @@ pub struct Stall {
     /// Whether the process died during it, so that it might have been longer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub died: bool,
+    /// Who alone met it, where the other did certainly not; only from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
+}
+
+/// Where the two that watch from outside disagree, who waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Apart {
+    /// Requests waited for answers while connects were accepted at once.
+    Requests,
+    /// Connects waited to be accepted while requests were answered at once.
+    Connects,
 }
 
 /// Where a loop was while it stalled.
@@ -41,7 +54,7 @@ pub struct Stack {
 pub enum Source {
     /// The system's own loop wrote nothing for longer than 50 ms: right within half a tick, 10 ms.
     Inside,
-    /// A steady probe was left unanswered for longer than 50 ms over the run's median.
+    /// A steady probe was left unanswered, or a bare connect unaccepted, for longer than 50 ms over the run's median.
     #[default]
     Outside,
 }

@@ -24,6 +24,9 @@ pub struct Vital {
     pub network: Option<NetworkCounts>,
     /// The longest that an answer to the black-box probe took, or has taken so far, since the last tick.
     pub probe_delay_us: Option<u64>,
+    /// The longest that a bare connect waited to be accepted, or has waited so far, since the last tick.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_delay_us: Option<u64>,
     /// How long the system's own loop has been stalling at this instant, seen from inside; nothing: it is not, or
     /// nobody looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,14 +93,17 @@ pub struct ServiceVital {
     pub handles: u64,
 }
 
-/// What the black-box probe found over the whole run, written once at its end: ticks see only what hangs at that instant.
+/// What the probes from outside found over the whole run, written once at its end: ticks see only what hangs at that instant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probed {
     /// The system's proportional set size at the end: shared pages divided among those that share them.
     #[serde(default)]
     pub pss_bytes: Option<u64>,
-    /// Its longest delay, a stall or not; nothing: it had no answer.
+    /// The longest delay of an answer, a stall or not; nothing: there was none.
     pub longest_delay_us: Option<u64>,
+    /// The longest wait to be accepted, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_accept_us: Option<u64>,
     /// Whether at the end a loop served that was not seen from inside, though all were when the load began.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,

@@ -3,6 +3,7 @@
 
 mod acts;
 mod after;
+mod apart;
 mod gather;
 mod listening;
 mod processes;
@@ -173,8 +174,8 @@ pub struct System {
     pub major_faults: Option<u64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
-    /// Who saw the stalls that are counted here: the system's own loops where they are watched, else the probe. Where not
-    /// every loop that serves is watched, what the probe alone saw counts beside them.
+    /// Who saw the stalls that are counted here: the system's own loops where they are watched, else who watches from
+    /// outside. Where not every loop that serves is watched, what was seen from outside alone counts beside them.
     pub stall_source: Option<Source>,
     /// The stalls seen from inside, by process and by what the loop did meanwhile.
     pub stalls_by_process: Vec<ProcessStalls>,
@@ -184,6 +185,9 @@ pub struct System {
     pub stall_remark: Option<String>,
     /// The probe's longest delay, a stall or not.
     pub probe_delay_max_ms: Option<f64>,
+    /// The longest that a bare connect waited to be accepted, a stall or not.
+    #[serde(default)]
+    pub accept_delay_max_ms: Option<f64>,
     pub listen_queue_peak: Option<u64>,
     /// How many connections may wait there.
     pub listen_backlog: Option<u64>,

@@ -75,7 +75,8 @@ impl Stalls {
 
     pub(super) fn counted(mut self, watched: &Observations) -> Counted {
         let seen = Seen::of(watched, self.unseen);
-        let remark = self.remark(seen);
+        let apart = super::apart::remark(&self.outside);
+        let remark = [self.remark(seen), apart].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
         let by_process = self.by_process();
         let (source, mut stalls) = match seen {
             Seen::Loops | Seen::LoopsAndProbe => (Some(Source::Inside), std::mem::take(&mut self.inside)),
@@ -123,7 +124,7 @@ impl Stalls {
             }
             Seen::SomeLoopsAndProbe => outside.map(|(count, longest)| {
                 format!(
-                    "{count} of the stalls, up to {longest}, were seen by the probe alone, while every loop that is watched \
+                    "{count} of the stalls, up to {longest}, were seen from outside alone, while every loop that is watched \
                      was calm: they count, since not every loop that serves is watched"
                 )
             }),
@@ -146,7 +147,7 @@ impl Stalls {
 
 impl Seen {
     fn of(watched: &Observations, unseen: bool) -> Self {
-        let (loops, probe) = (Observations::is_active(&watched.heartbeat), Observations::is_active(&watched.black_box));
+        let (loops, probe) = (Observations::is_active(&watched.heartbeat), watched.sees_outside());
         match (loops, unseen || watched.sees_loops_in_part(), probe) {
             (true, false, true) => Self::LoopsAndProbe,
             (true, false, false) => Self::Loops,
@@ -186,7 +187,7 @@ mod tests {
     use crate::recording::StallKind;
 
     fn inside(from_us: u64, len_us: u64, kind: StallKind) -> Stall {
-        Stall { from_us, len_us, source: Source::Inside, kind: Some(kind), pid: Some(7), died: false }
+        Stall { from_us, len_us, source: Source::Inside, kind: Some(kind), pid: Some(7), ..Stall::default() }
     }
 
     fn outside(from_us: u64, len_us: u64) -> Stall {

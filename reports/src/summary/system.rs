@@ -8,7 +8,7 @@ use super::processes::Counters;
 use super::stalls::{Counted, Stalls};
 use crate::outbound;
 use crate::recording::{
-    Confined, Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital,
+    Confined, Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Stack, Stall, Vital,
 };
 use crate::timeline::{Timeline, VitalPoint};
 
@@ -24,6 +24,7 @@ pub(super) struct Tree {
     threads_peak: u64,
     listening: Listening,
     probe_delay_us: Option<u64>,
+    accept_delay_us: Option<u64>,
     stalls: Stalls,
     counters: Counters,
     pss_bytes: Option<u64>,
@@ -46,6 +47,7 @@ impl Tree {
             handles: vital.pids.iter().map(|pid| pid.handles).sum(),
             threads: total(&vital.pids, |pid| pid.threads),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
+            accept_delay_ms: vital.accept_delay_us.map(|us| us as f64 / 1e3),
             listen_queue: vital.listen_queue,
             listen_backlog: vital.listen_backlog,
             network: vital.network,
@@ -59,10 +61,6 @@ impl Tree {
     }
 
     pub(super) fn take_stall(&mut self, stall: Stall) {
-        match stall.source {
-            Source::Outside => self.probe_delay_us = self.probe_delay_us.max(Some(stall.len_us)),
-            Source::Inside => {}
-        }
         self.stalls.take(stall);
     }
 
@@ -72,6 +70,7 @@ impl Tree {
 
     pub(super) fn take_probed(&mut self, probed: Probed) {
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
+        self.accept_delay_us = self.accept_delay_us.max(probed.longest_accept_us);
         self.pss_bytes = probed.pss_bytes.or(self.pss_bytes);
         self.stalls.unseen |= probed.unseen;
     }
@@ -85,6 +84,7 @@ impl Tree {
         self.threads_peak = self.threads_peak.max(point.threads);
         self.listening.take(vital);
         self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
+        self.accept_delay_us = self.accept_delay_us.max(vital.accept_delay_us);
     }
 
     /// Cores busy since the last tick; a process that has gone keeps what it had used.
@@ -105,6 +105,11 @@ impl Tree {
         let proc = self.ticks > 0 && Observations::is_active(&watched.proc);
         let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
+        let delay = |longest: Option<u64>, seen: &str| {
+            longest.filter(|_| self.ticks > 0 && Observations::is_active(seen)).map(|us| us as f64 / 1e3)
+        };
+        let probe_delay_max_ms = delay(self.probe_delay_us, &watched.black_box);
+        let accept_delay_max_ms = delay(self.accept_delay_us, &watched.bare_connects);
         let listening = if queue { self.listening } else { Listening::default() };
         let logs = last.logs;
         let sum = |of: fn(&PidVital) -> Option<u64>| self.counters.sum(of).filter(|_| proc);
@@ -130,7 +135,8 @@ impl Tree {
             stalls_by_process: by_process,
             stall_stacks: stacks,
             stall_remark: remark,
-            probe_delay_max_ms: self.probe_delay_us.filter(|_| probed).map(|us| us as f64 / 1e3),
+            probe_delay_max_ms,
+            accept_delay_max_ms,
             listen_queue_peak: listening.peak,
             listen_backlog: listening.backlog,
             listen_overflows: listening.counts.map(|counts| counts.listen_overflows),
@@ -247,18 +253,18 @@ mod tests {
         let calm = summary(calm);
         assert_eq!((calm.stalls, calm.stall_max_ms, calm.probe_delay_max_ms), (Some(0), Some(0.0), Some(20.0)));
         let stalled = summary(stalled);
-        assert_eq!(
-            (stalled.stalls, stalled.stall_max_ms, stalled.probe_delay_max_ms),
-            (Some(2), Some(80.0), Some(80.0))
-        );
+        assert_eq!((stalled.stalls, stalled.stall_max_ms), (Some(2), Some(80.0)));
     }
 
     #[test]
-    fn the_longest_delay_is_told_even_when_no_tick_saw_it() {
+    fn the_longest_delays_are_told_even_when_no_tick_saw_them() {
         let mut tree = Tree::default();
-        tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        tree.take_probed(Probed { longest_delay_us: Some(45_000), pss_bytes: None, unseen: false });
-        assert_eq!(summary(tree).probe_delay_max_ms, Some(45.0));
+        let (probe_delay_us, accept_delay_us) = (Some(20_000), Some(2000));
+        tree.take(&Vital { probe_delay_us, accept_delay_us, ..tick(0, Vec::new()) });
+        let (longest_delay_us, longest_accept_us) = (Some(45_000), Some(7000));
+        tree.take_probed(Probed { longest_delay_us, longest_accept_us, pss_bytes: None, unseen: false });
+        let told = summary(tree);
+        assert_eq!((told.probe_delay_max_ms, told.accept_delay_max_ms), (Some(45.0), Some(7.0)));
     }
 
     #[test]

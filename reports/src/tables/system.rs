@@ -31,6 +31,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("stalls", Value::count(system.stalls).to_string()),
         ("longest stall", Value::millis(system.stall_max_ms).to_string()),
         ("longest probe delay", Value::millis(system.probe_delay_max_ms).to_string()),
+        ("longest wait to be accepted", Value::millis(system.accept_delay_max_ms).to_string()),
         ("longest listen queue", Value::count(system.listen_queue_peak).to_string()),
         ("room in the listen queue", Value::count(system.listen_backlog).to_string()),
         (overflows.as_str(), Value::count(system.listen_overflows).to_string()),
@@ -41,7 +42,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
     ];
     values.extend(by_process.iter().map(|(process, stalls)| (process.as_str(), stalls.clone())));
     values.extend(stacks.iter().map(|(stall, frames)| (stall.as_str(), frames.clone())));
-    values.extend(system.stall_remark.iter().map(|remark| ("where inside and outside disagree", remark.clone())));
+    values.extend(system.stall_remark.iter().map(|remark| ("where those who watch disagree", remark.clone())));
     values.extend(system.listen_remark.iter().map(|remark| ("why nobody was refused", remark.clone())));
     for (name, value) in system.confined.iter().flat_map(confined) {
         values.push((name, value));

@@ -87,9 +87,11 @@ fn system_lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
 }
 
 fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
-    let Observations { black_box, heartbeat, .. } = &summary.observations;
+    let Observations { black_box, bare_connects, heartbeat, .. } = &summary.observations;
     let Some(ms) = summary.system.stall_max_ms else {
-        return Err(format!("nothing watched for stalls (black_box: {black_box}; heartbeat: {heartbeat})"));
+        return Err(format!(
+            "nothing watched for stalls (black_box: {black_box}; bare_connects: {bare_connects}; heartbeat: {heartbeat})"
+        ));
     };
     if ms == 0.0 && limit.is_some_and(|limit| limit < SHORTEST_STALL) {
         return Err("a stall shorter than 50 ms is not told apart: allow at least 50ms".to_owned());

@@ -253,5 +253,6 @@ fn stall(clock: Clock, pid: u32, seen: &UnderWay, died: bool) -> Stall {
         kind: if seen.stopped { Some(StallKind::Stopped) } else { kind(time) },
         pid: Some(pid),
         died,
+        apart: None,
     }
 }

@@ -67,6 +67,8 @@ fn subject(root: u32, port: u16) -> Subject {
         command: None,
         address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         path,
+        connects: Ok(()),
+        often: false,
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),

@@ -4,6 +4,7 @@
 
 mod build;
 mod calibration;
+mod connects;
 mod death;
 mod drawn;
 mod endings;

@@ -222,6 +222,23 @@ impl Loop {
         Load { stop, threads }
     }
 
+    /// Requests of so many players, each over a new connection.
+    pub(crate) fn load_anew(&self, players: usize, path: &'static str) -> Load {
+        let stop = Arc::new(AtomicBool::new(false));
+        let one = || {
+            let (stop, port) = (Arc::clone(&stop), self.port);
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+                    write!(to, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+                    assert!(to.read(&mut [0; 1024]).unwrap() > 0);
+                }
+            })
+        };
+        let threads = (0..players).map(|_| one()).collect();
+        Load { stop, threads }
+    }
+
     /// Ends it all: every stall from inside that is not yet taken, and what was found from outside.
     pub(crate) fn end(self) -> (Vec<Stall>, Observed) {
         let outside = self.observer.finish();
@@ -275,6 +292,8 @@ fn subject(system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Subj
         neighbours: std::collections::BTreeMap::new(),
         services: Vec::new(),
         path: Ok("/".to_owned()),
+        connects: Ok(()),
+        often: false,
         system_cores: cores.clone(),
         rig_cores: cores,
         stub_threads: Vec::new(),

@@ -1,6 +1,6 @@
 // A small server that stalls on order: POST /stall?ms=500&kind=computing (or blocked). Its answer says what it really
 // did: from, to and its own CPU time, in nanoseconds. GET /work computes for 2 ms, and GET /pauses says when nothing
-// was served for 25 ms and more, whatever the reason.
+// was served for 25 ms and more, whatever the reason. With MUTE set, nothing else is answered.
 //
 // With CLUSTER set, a worker process answers, which has no probe if that is "unseen". LOOPS says which thread does:
 // "elsewhere" one that the probe enters, "unseen" one that it cannot enter, "ending" one that the main thread ends in
@@ -55,7 +55,7 @@ const server = createServer(async (request, response) => {
   }
   response.setHeader('Content-Length', said.length)
   if (pathname === '/later') response.setHeader('Connection', 'close')
-  response.end(said)
+  if (said !== 'ok' || pathname === '/work' || !process.env.MUTE) response.end(said)
   served()
 })
 

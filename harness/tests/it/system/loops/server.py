@@ -1,4 +1,5 @@
-"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses; everything else is `ok`.
+"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses; everything else is `ok`, or is
+left without an answer where MUTE is set.
 
 LOOPS says which thread answers: "elsewhere" a second one with a loop of its own, "unseen" one that needs none, both
 beside a loop in the main thread; "behind" the main one, in which a loop came later than in another. With "pool"
@@ -57,6 +58,9 @@ async def serve(reader, writer):
                 said = " ".join(map(str, pauses))
             elif url.path == "/compute":
                 said = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(int(words["ms"])), pool))
+            elif "MUTE" in os.environ:
+                served()
+                continue
             writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(said)}\r\n\r\n{said}".encode())
             served()
             await writer.drain()
