@@ -234,6 +234,7 @@ pub(crate) fn rows() -> Vec<Row> {
         rows.push(Row::Calls(calls(second)));
         rows.push(Row::Deliveries(deliveries(second)));
     }
+    rows.push(Row::Probed(Probed::default()));
     rows.push(Row::Logs(logs()));
     rows.push(Row::Ending(ending(EndingKind::Stopped, Some("SIGTERM"), 14_000)));
     rows.push(Row::Seal(seal()));

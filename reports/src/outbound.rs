@@ -57,6 +57,11 @@ pub(crate) fn connections(samples: &[Outbound]) -> BTreeMap<u16, Connections> {
     all
 }
 
+/// Remote ports that were left out of the count.
+pub(crate) fn uncounted_ports(samples: &[Outbound]) -> u64 {
+    samples.iter().map(|sample| sample.uncounted_ports).max().unwrap_or(0)
+}
+
 /// The pool that was busy the longest, if any was for long enough.
 pub(crate) fn saturated(timeline: &Timeline) -> Option<Saturated> {
     let ports = connections(&timeline.outbound);
@@ -133,7 +138,7 @@ mod tests {
     fn timeline(established: u64, waiting: impl Fn(u64) -> u64, in_flight: u64, name: Option<&str>) -> Timeline {
         let sample = |nth: u64| {
             let to = Towards { port: 5432, name: name.map(str::to_owned), established, waiting: waiting(nth) };
-            Outbound { at_us: nth * 200_000, to: vec![to] }
+            Outbound { at_us: nth * 200_000, to: vec![to], uncounted_ports: 0 }
         };
         let point = |second: u64| LoadPoint { from_s: second as f64, len_s: 1.0, in_flight, ..LoadPoint::default() };
         Timeline { outbound: (0..50).map(sample).collect(), load: (0..10).map(point).collect(), ..Timeline::default() }

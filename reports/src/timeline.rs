@@ -40,17 +40,17 @@ pub struct LoadPoint {
     pub response: Histogram,
 }
 
-/// One tick of the observation, the whole tree together.
+/// One tick of the observation, the whole tree together. What no process was seen of is nothing, never zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[allow(missing_docs, reason = "named by their units")]
 pub struct VitalPoint {
     pub at_s: f64,
-    pub rss_bytes: u64,
+    pub rss_bytes: Option<u64>,
     /// Cores busy since the last tick.
-    pub cpu: f64,
+    pub cpu: Option<f64>,
     /// Nothing: those of some process could not be counted.
     pub handles: Option<u64>,
-    pub threads: u64,
+    pub threads: Option<u64>,
     pub probe_delay_ms: Option<f64>,
     pub accept_delay_ms: Option<f64>,
     pub listen_queue: Option<u64>,

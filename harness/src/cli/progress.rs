@@ -70,12 +70,14 @@ impl Teller {
     }
 }
 
-/// One line: phase, time, offered and done per second, in flight, p99 so far, 429s, memory.
+/// One line: phase, time, offered and done per second, in flight, p99 so far, 429s, memory, and a stall under way.
 fn in_words(live: &Live) -> String {
     let p99 = live.p99.map_or_else(|| "-".to_owned(), |p99| format!("{:.0} ms", p99.as_secs_f64() * 1000.0));
     let memory = live.rss_bytes.map_or_else(|| "-".to_owned(), |rss| ByteSize(rss).display().iec().to_string());
+    let stalling = live.stalling.map(|stalling| format!("  STALLING for {:.0} ms", stalling.as_secs_f64() * 1000.0));
+    let stalling = stalling.unwrap_or_default();
     format!(
-        "{:<8} {:>4.0} s of {:.0} s  offered {:>5.0}/s  done {:>5.0}/s  in flight {:>5}  failed {}  p99 {p99}  429s {}  memory {memory}",
+        "{:<8} {:>4.0} s of {:.0} s  offered {:>5.0}/s  done {:>5.0}/s  in flight {:>5}  failed {}  p99 {p99}  429s {}  memory {memory}{stalling}",
         live.phase.name(),
         live.at.as_secs_f64(),
         live.of.as_secs_f64(),
@@ -96,5 +98,13 @@ mod tests {
         let live = Live { at: Duration::from_secs(3), of: Duration::from_secs(60), ..Live::default() };
         let text = in_words(&live);
         assert!(text.contains("p99 -") && text.contains("memory -"), "{text}");
+    }
+
+    #[test]
+    fn the_live_line_says_for_how_long_the_system_has_been_stalling_and_nothing_while_it_is_calm() {
+        let at = |stalling| in_words(&Live { stalling, ..Live::default() });
+        let stalled = at(Some(Duration::from_millis(1_250)));
+        assert!(stalled.ends_with("  STALLING for 1250 ms"), "{stalled}");
+        assert!(at(None).ends_with("memory -"));
     }
 }

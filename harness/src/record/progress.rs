@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use floodrig_reports::recording::Vital;
+
 /// Live counts. Each has one writer; a reader may see them a moment apart from one another.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -14,6 +16,8 @@ pub struct Progress {
     throttled: AtomicU64,
     /// 0 until anything was seen.
     rss_bytes: AtomicU64,
+    /// In microseconds; 0: none is under way.
+    stalling: AtomicU64,
     /// In microseconds; 0 until anything was counted.
     p99: AtomicU64,
     /// Rows that the disk did not take in time.
@@ -35,6 +39,8 @@ pub struct Standing {
     pub throttled: u64,
     /// Memory of the system's whole process tree, as last seen.
     pub rss_bytes: Option<u64>,
+    /// How long the system's own loop has been stalling, as last seen from inside.
+    pub stalling: Option<Duration>,
     /// The 99th percentile of the response times of the ok ones in all rows written so far.
     pub p99: Option<Duration>,
 }
@@ -50,6 +56,7 @@ impl Progress {
             in_flight: read(&self.in_flight),
             throttled: read(&self.throttled),
             rss_bytes: Some(read(&self.rss_bytes)).filter(|rss| *rss > 0),
+            stalling: Some(Duration::from_micros(read(&self.stalling))).filter(|stalling| !stalling.is_zero()),
             p99: Some(Duration::from_micros(read(&self.p99))).filter(|p99| !p99.is_zero()),
         }
     }
@@ -87,11 +94,30 @@ impl Progress {
         self.in_flight.store(now, Ordering::Relaxed);
     }
 
-    pub(super) fn rss_bytes(&self, now: u64) {
-        self.rss_bytes.store(now, Ordering::Relaxed);
+    /// What the last tick of the observation saw.
+    pub(super) fn seen(&self, vital: &Vital) {
+        let rss = vital.pids.iter().map(|pid| pid.rss_bytes).sum();
+        self.rss_bytes.store(rss, Ordering::Relaxed);
+        self.stalling.store(vital.stalling_us.unwrap_or(0), Ordering::Relaxed);
     }
 
     pub(super) fn p99(&self, us: u64) {
         self.p99.store(us, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_under_way_is_shown_until_the_tick_that_sees_none() {
+        let progress = Progress::default();
+        let shown = |stalling_us| {
+            progress.seen(&Vital { stalling_us, ..Vital::default() });
+            progress.standing().stalling
+        };
+        assert_eq!(shown(Some(160_000)), Some(Duration::from_millis(160)));
+        assert_eq!(shown(None), None);
     }
 }

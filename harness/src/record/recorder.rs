@@ -116,7 +116,7 @@ fn write(queue: &Receiver<Row>, file: File, progress: &Progress) -> Result<(), W
         writer.write(&row)?;
         match &row {
             Row::Interval(interval) => show(&mut responses, interval, progress),
-            Row::Vital(vital) => progress.rss_bytes(vital.pids.iter().map(|pid| pid.rss_bytes).sum()),
+            Row::Vital(vital) => progress.seen(vital),
             Row::Seal(_) => break,
             Row::Header(_)
             | Row::Exemplar(_)

@@ -135,7 +135,7 @@ impl Rig<'_> {
             tell(News::Fact(&format!("note: {heir}")));
         }
         tell(News::Waiting("stopping the system"));
-        let last = system.end(self.order.scenario.system.stop_within, self.ground.clock.now());
+        let last = system.end(self.order.scenario.system.stop_within);
         let dropped = last.events_dropped;
         self.end(last);
         // The system may still write to them while it stops.

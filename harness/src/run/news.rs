@@ -41,6 +41,8 @@ pub struct Live {
     pub throttled: u64,
     /// Memory of the system's process tree, as last seen.
     pub rss_bytes: Option<u64>,
+    /// How long the system's own loop has been stalling, as last seen from inside; nothing: it is not, or nobody looks.
+    pub stalling: Option<Duration>,
 }
 
 /// Which part of a run is live.
@@ -86,6 +88,7 @@ impl Speedometer {
             p99: standing.p99,
             throttled: standing.throttled,
             rss_bytes: standing.rss_bytes,
+            stalling: standing.stalling,
             ..Live::default()
         }
     }

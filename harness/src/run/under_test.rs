@@ -9,7 +9,7 @@ use super::trouble::Trouble;
 use super::{Rig, Running};
 use crate::keeper::Tree;
 use crate::system::cores::{self, Pinning};
-use crate::system::{Attached, NotThere, Sought, Stopped, System};
+use crate::system::{Attached, Left, NotThere, Sought, Stopped, System};
 
 /// From the close of a dying process's sockets until its end is heard of: it gives its memory back first.
 const DYING: Duration = Duration::from_millis(300);
@@ -43,7 +43,7 @@ impl UnderTest {
         let wait = (ground.clock, system.ready_within.max(to_start.unwrap_or_default()));
         let (address, stub) = (running.target.address, telegram.stub().map(|stub| &**stub));
         let sought = Sought { address, speech: &system.speech, pid: running.pid, ready: &system.ready, stub };
-        let found = Attached::find(&sought, wait, rig.stop);
+        let found = Attached::find(&sought, wait, rig.watch(), rig.stop);
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,
             NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),
@@ -133,14 +133,15 @@ impl UnderTest {
     }
 
     /// Stops what this rig has started.
-    pub(super) fn end(self, within: Duration, now: Duration) -> Last {
+    pub(super) fn end(self, within: Duration) -> Last {
         match self {
             Self::Started(system) => {
                 let Stopped { ending, logs, confined, events_dropped } = system.stop(within);
                 Last { ending: Some(ending), logs: Some(logs), confined, events_dropped }
             }
             Self::Attached(attached) => {
-                Last { ending: attached.ending(now), logs: None, confined: None, events_dropped: 0 }
+                let Left { ending, events_dropped } = attached.leave();
+                Last { ending, logs: None, confined: None, events_dropped }
             }
         }
     }

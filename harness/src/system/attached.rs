@@ -7,7 +7,10 @@ use floodrig_reports::recording::{Ending, EndingKind};
 use floodrig_stub::Stub;
 
 use super::clock::Clock;
+use super::in_flight::Moment;
 use super::ready::{self, Glimpse};
+use super::stranger::Stranger;
+use super::watcher::Watch;
 use crate::exchange::Speech;
 use crate::keeper::{Identity, Tree};
 use crate::scenario::Ready;
@@ -17,11 +20,20 @@ use crate::stop::Stop;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A system that somebody else has started.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Attached {
     /// Where it listens.
     pub address: SocketAddr,
-    process: Option<Identity>,
+    process: Option<Stranger>,
+}
+
+/// What is known of it at the end of a run.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// How it ended; nothing: it goes on, or its process is not known.
+    pub ending: Option<Ending>,
+    /// Events that found no room in the recorder's queue.
+    pub events_dropped: u64,
 }
 
 /// What to attach to, and how it shows that it is ready.
@@ -62,21 +74,27 @@ pub enum NotThere {
 }
 
 impl Attached {
-    /// Waits until it answers, for no longer than `within`.
-    pub fn find(sought: &Sought<'_>, (clock, within): (Clock, Duration), stop: &Stop) -> Result<Self, NotThere> {
+    /// Waits until it answers, for no longer than `within`; from then on its process, if it is known, is under `watch`.
+    pub fn find(
+        sought: &Sought<'_>,
+        (clock, within): (Clock, Duration),
+        watch: Watch,
+        stop: &Stop,
+    ) -> Result<Self, NotThere> {
         let Sought { address, speech, pid, ready, stub } = *sought;
         let identity = |pid| Identity::of(pid).ok_or(NotThere::Process { pid });
         let process = pid.map(identity).transpose()?;
+        let found = || Self { address, process: process.map(|process| Stranger::watch(process, watch)) };
         let until = clock.now() + within;
         if *ready == Ready::Bot && stub.is_none() {
             // Only the rig whose stub it is can see it ask.
-            return Ok(Self { address, process });
+            return Ok(found());
         }
         loop {
             let left = until.saturating_sub(clock.now());
             let attendance = stub.map(Stub::attendance).unwrap_or_default();
             match ready::look_at((address, speech), ready, attendance, left) {
-                Glimpse::Ready => return Ok(Self { address, process }),
+                Glimpse::Ready => return Ok(found()),
                 Glimpse::NotYet(waited_for) if left.is_zero() => return Err(NotThere::Silent { waited_for, within }),
                 Glimpse::NotYet(_) => {}
             }
@@ -89,32 +107,35 @@ impl Attached {
 
     /// Its processes, where one is known.
     pub fn tree(&self) -> Option<Tree> {
-        self.process.map(|process| Tree::From(process.pid))
+        self.process.as_ref().map(|process| Tree::From(process.pid()))
     }
 
     /// Whether its process, if it is known, has ended.
     pub fn is_gone(&self) -> bool {
-        self.process.is_some_and(|process| Identity::of(process.pid) != Some(process))
+        self.process.as_ref().is_some_and(Stranger::is_gone)
     }
 
-    /// How it ended, if it is known to have ended. Whoever started it knows more: the kernel tells a status only to
-    /// the parent.
-    pub fn ending(&self, now: Duration) -> Option<Ending> {
-        let process = self.process.filter(|_| self.is_gone())?;
-        let note = format!(
-            "process {} was gone when the run ended; the rig did not start it, so it cannot know how and when it ended",
-            process.pid
-        );
-        Some(Ending {
-            kind: EndingKind::Exit,
-            code: None,
-            signal: None,
-            at_ms: now.as_millis() as i64,
-            in_flight: 0,
-            stderr_tail: Vec::new(),
-            oom: None,
-            stop_took_ms: None,
-            note: Some(note),
-        })
+    /// Leaves it as it is.
+    pub fn leave(self) -> Left {
+        let Some(process) = self.process else { return Left::default() };
+        let pid = process.pid();
+        let (ended, events_dropped) = process.leave();
+        Left { ending: ended.map(|moment| ending(pid, moment)), events_dropped }
+    }
+}
+
+/// Whoever started it knows more: the kernel tells a status only to the parent.
+fn ending(pid: u32, Moment { at, in_flight }: Moment) -> Ending {
+    let note = format!("process {pid}: the rig did not start it, so only whoever did is told how it ended");
+    Ending {
+        kind: EndingKind::Exit,
+        code: None,
+        signal: None,
+        at_ms: at.as_millis() as i64,
+        in_flight,
+        stderr_tail: Vec::new(),
+        oom: None,
+        stop_took_ms: None,
+        note: Some(note),
     }
 }

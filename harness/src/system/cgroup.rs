@@ -3,6 +3,7 @@
 //! Nothing is assumed: each way is tried, and what cannot be had has its reason. The group is made by the rig, entered
 //! by the launcher before it becomes the command, and removed by the rig, or by the keeper when the rig is gone.
 
+use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,15 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Cores' worth of CPU time.
     pub cpu: Option<f64>,
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let memory = self.memory.map(|bytes| format!("memory {}", floodrig_reports::Value::Size(bytes)));
+        let cpu = self.cpu.map(|cpu| format!("{cpu} of CPU"));
+        let both: Vec<String> = memory.into_iter().chain(cpu).collect();
+        to.write_str(&both.join(" and "))
+    }
 }
 
 /// One group in one hierarchy; removed when dropped, once nobody is in it.
@@ -40,7 +50,7 @@ enum Version {
 pub struct Confinement {
     groups: Vec<Group>,
     wanted: Limits,
-    refused: Option<String>,
+    refused: Vec<String>,
 }
 
 impl Confinement {
@@ -53,12 +63,15 @@ impl Confinement {
         let places = Places::read();
         match Group::make(places.unified.as_ref(), Version::Two, wanted, name) {
             Ok(group) => made.groups.push(group),
-            Err(cause) => made.make_old(&places, name, &format!("cgroup v2: {cause}")),
+            Err(cause) => {
+                made.refused.push(format!("cgroup v2: {cause}"));
+                made.make_old(&places, name);
+            }
         }
         made
     }
 
-    fn make_old(&mut self, places: &Places, name: &str, first: &str) {
+    fn make_old(&mut self, places: &Places, name: &str) {
         let Limits { memory, cpu } = self.wanted;
         let each = [
             (places.memory.as_ref(), Limits { memory, cpu: None }),
@@ -67,7 +80,7 @@ impl Confinement {
         for (place, limits) in each.into_iter().filter(|(_, limits)| *limits != Limits::default()) {
             match Group::make(place, Version::One, limits, name) {
                 Ok(group) => self.groups.push(group),
-                Err(cause) => self.refused = Some(format!("{first}; cgroup v1: {cause}")),
+                Err(cause) => self.refused.push(format!("cgroup v1: {cause}")),
             }
         }
     }
@@ -79,35 +92,42 @@ impl Confinement {
 
     /// The limit of memory that no group holds, for the rig to hold as well as it can.
     pub fn unheld_memory(&self) -> Option<u64> {
-        let held = self.groups.iter().any(|group| group.limits.memory.is_some());
-        self.wanted.memory.filter(|_| !held)
+        self.unheld().memory
     }
 
-    /// For the observations: `active: ..` or `inactive: ..`.
+    /// For the observations: `active: ..` where any limit is held, else `inactive: ..`; what is held and what is not,
+    /// each by its name.
     pub fn in_words(&self) -> String {
-        let Limits { memory, cpu } = self.wanted;
-        let memory = memory.map(|bytes| format!("memory {}", floodrig_reports::Value::Size(bytes)));
-        let cpu = cpu.map(|cpu| format!("{cpu} of CPU"));
-        let wanted: Vec<String> = memory.into_iter().chain(cpu).collect();
-        let wanted = wanted.join(" and ");
-        match (&self.refused, self.groups.first()) {
-            (None, None) => "inactive: no limit of memory or CPU is set".to_owned(),
-            (None, Some(group)) => format!("active: {wanted}, by cgroup v{}", group.version as u8 + 1),
-            (Some(why), _) => {
-                let emulated = if self.unheld_memory().is_some() {
-                    "; the rig itself kills what grows beyond the memory (an emulated cap: it may be overshot)"
-                } else {
-                    ""
-                };
-                let unlimited =
-                    if self.wanted.cpu.is_some() && !self.holds_cpu() { "; CPU time is not limited" } else { "" };
-                format!("inactive: {wanted} could not be had ({why}){emulated}{unlimited}")
-            }
+        if self.wanted == Limits::default() {
+            return "inactive: no limit of memory or CPU is set".to_owned();
         }
+        let held = self.groups.first().map(|group| format!("{}, by cgroup v{}", self.held(), group.version as u8 + 1));
+        let unheld = self.unheld();
+        let refused = (unheld != Limits::default()).then(|| self.refusal(unheld));
+        let standing = if held.is_some() { "active" } else { "inactive" };
+        let parts: Vec<String> = held.into_iter().chain(refused).collect();
+        format!("{standing}: {}", parts.join("; "))
     }
 
-    fn holds_cpu(&self) -> bool {
-        self.groups.iter().any(|group| group.limits.cpu.is_some())
+    fn refusal(&self, unheld: Limits) -> String {
+        let why = self.refused.join("; ");
+        let emulated = unheld.memory.map_or(
+            "",
+            |_| "; the rig itself kills what grows beyond the memory (an emulated cap: it may be overshot)",
+        );
+        let unlimited = unheld.cpu.map_or("", |_| "; CPU time is not limited");
+        format!("{unheld} could not be had ({why}){emulated}{unlimited}")
+    }
+
+    /// The limits that a group holds.
+    fn held(&self) -> Limits {
+        let each = || self.groups.iter().map(|group| group.limits);
+        Limits { memory: each().find_map(|limits| limits.memory), cpu: each().find_map(|limits| limits.cpu) }
+    }
+
+    fn unheld(&self) -> Limits {
+        let (Limits { memory, cpu }, held) = (self.wanted, self.held());
+        Limits { memory: memory.filter(|_| held.memory.is_none()), cpu: cpu.filter(|_| held.cpu.is_none()) }
     }
 
     /// What the kernel has counted; nothing where there is no group.
@@ -306,11 +326,30 @@ mod tests {
         let refused = Confinement {
             groups: Vec::new(),
             wanted: Limits { memory: Some(512 << 20), cpu: Some(1.5) },
-            refused: Some("denied".to_owned()),
+            refused: vec!["denied".to_owned()],
         };
         assert_eq!(refused.unheld_memory(), Some(512 << 20));
         let words = refused.in_words();
         assert!(words.starts_with("inactive: memory 512.0 MiB and 1.5 of CPU could not be had (denied)"), "{words}");
         assert!(words.contains("emulated cap") && words.ends_with("CPU time is not limited"), "{words}");
+    }
+
+    #[test]
+    fn a_limit_that_is_held_beside_one_that_is_refused_is_active_and_each_is_named() {
+        let (memory, cpu) = (Some(512 << 20), Some(1.5));
+        let words = |limits| {
+            let group = Group { dir: PathBuf::from("/nowhere"), version: Version::One, limits };
+            let refused = vec!["cgroup v2: full".to_owned(), "cgroup v1: denied".to_owned()];
+            Confinement { groups: vec![group], wanted: Limits { memory, cpu }, refused }.in_words()
+        };
+        assert_eq!(
+            words(Limits { memory, cpu: None }),
+            "active: memory 512.0 MiB, by cgroup v1; 1.5 of CPU could not be had (cgroup v2: full; cgroup v1: denied); \
+             CPU time is not limited"
+        );
+        let without_memory = words(Limits { memory: None, cpu });
+        let begins = "active: 1.5 of CPU, by cgroup v1; memory 512.0 MiB could not be had (";
+        assert!(without_memory.starts_with(begins) && without_memory.contains("emulated cap"), "{without_memory}");
+        assert_eq!(words(Limits { memory, cpu }), "active: memory 512.0 MiB and 1.5 of CPU, by cgroup v1");
     }
 }

@@ -31,10 +31,11 @@ mod running;
 mod servers;
 mod service;
 mod signal;
+mod stranger;
 mod unready;
 mod watcher;
 
-pub use attached::{Attached, NotThere, Sought};
+pub use attached::{Attached, Left, NotThere, Sought};
 pub use build::{Build, BuildError, build};
 pub use cgroup::{Confinement, Limits};
 pub use clock::Clock;

@@ -20,7 +20,7 @@ use crate::keeper::{Exit, Heard, Report, Reports, descendants};
 use crate::stop::{Cut, Stop};
 
 /// How often the acts in flight are noted: five times in the window of a death, since a turn costs some 45 us.
-const NOTE_EVERY: Duration = Duration::from_millis(20);
+pub(super) const NOTE_EVERY: Duration = Duration::from_millis(20);
 
 /// What the watcher is given by the run.
 #[derive(Debug, Clone)]

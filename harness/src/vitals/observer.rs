@@ -13,7 +13,7 @@ use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, St
 use super::connects::Connects;
 use super::cpu;
 use super::heartbeat::{Door, Folder, Standing, Watch, unseen};
-use super::listen::ListenQueue;
+use super::listen::ListenQueues;
 use super::netstat::NetStat;
 use super::ours::Ours;
 use super::outbound::{OutboundWatch, Watched};
@@ -168,9 +168,9 @@ impl Subject {
         if address.ip().is_loopback() { Ok(address) } else { Err("the system is on another machine".to_owned()) }
     }
 
-    fn listen_queue(&self) -> Result<ListenQueue, String> {
+    fn listen_queue(&self) -> Result<ListenQueues, String> {
         let address = self.here()?;
-        let queue = ListenQueue::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
+        let queue = ListenQueues::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
         queue.map_err(|cause| format!("sock_diag said: {cause}"))
     }
 
@@ -321,7 +321,7 @@ struct Observing {
     from: Duration,
     processes: Processes,
     services: Services,
-    queue: Option<ListenQueue>,
+    queue: Option<ListenQueues>,
     network: Option<NetStat>,
     gauge: Option<Arc<AtomicU64>>,
     accept_gauge: Option<Arc<AtomicU64>>,
@@ -367,7 +367,8 @@ impl Observing {
             pids: tick.pids,
             services,
             listen_queue: queue.map(|queue| queue.without(self.ours.waiting())),
-            listen_backlog: queue.map(|queue| queue.backlog),
+            listen_backlog: queue.map(|queue| queue.all.backlog),
+            listen_fullest: queue.and_then(|queue| queue.fullest_of_several()),
             network: self.network.as_ref().and_then(NetStat::so_far),
             probe_delay_us: self.gauge.as_ref().and_then(taken),
             accept_delay_us: self.accept_gauge.as_ref().and_then(taken),

@@ -77,7 +77,8 @@ fn until_stopped(watching: &mut Watching, clock: Clock, rows: &SyncSender<Row>, 
         // A kernel that answered at the start and does not now leaves a gap, which the chart shows as one.
         let counted = watching.discover(now, || clock.now()).and_then(|()| watching.count());
         let Ok(to) = counted else { continue };
-        let row = Row::Outbound(Outbound { at_us: now.as_micros() as u64, to });
+        let row =
+            Row::Outbound(Outbound { at_us: now.as_micros() as u64, to, uncounted_ports: watching.uncounted_ports() });
         dropped += u64::from(rows.try_send(row).is_err());
     }
 }
@@ -88,6 +89,8 @@ struct Watching {
     watched: Watched,
     /// By family (an index into [`FAMILIES`]) and remote port.
     ports: BTreeSet<(usize, u16)>,
+    /// Those for which there was no room any more.
+    uncounted: BTreeSet<(usize, u16)>,
     ours: BTreeSet<u32>,
     others: BTreeSet<u32>,
     look_at: Duration,
@@ -100,6 +103,7 @@ impl Watching {
             kernel: Diag::open()?,
             watched,
             ports: BTreeSet::new(),
+            uncounted: BTreeSet::new(),
             ours: BTreeSet::new(),
             others: BTreeSet::new(),
             look_at: Duration::ZERO,
@@ -127,11 +131,18 @@ impl Watching {
         }
         let ours = candidates.iter().filter(|(_, socket)| self.ours.contains(&socket.inode));
         for (family, socket) in ours {
+            let port = (*family, socket.remote_port);
             if self.ports.len() < PORTS {
-                self.ports.insert((*family, socket.remote_port));
+                self.ports.insert(port);
+            } else if !self.ports.contains(&port) {
+                self.uncounted.insert(port);
             }
         }
         Ok(())
+    }
+
+    fn uncounted_ports(&self) -> u64 {
+        self.uncounted.iter().map(|(_, port)| port).collect::<BTreeSet<_>>().len() as u64
     }
 
     /// Every established connection that may be one of the system to others.
@@ -240,6 +251,32 @@ mod tests {
         let counted = watching.count().unwrap().into_iter().find(|to| to.port == address.port());
         let expected = Towards { port: address.port(), name: Some("db".to_owned()), established: 3, waiting: 1 };
         assert_eq!(counted, Some(expected));
+    }
+
+    #[test]
+    fn a_port_beyond_those_that_are_counted_is_known_to_be_missing() {
+        let mut watching = Watching::new(Watched {
+            tree: Tree::From(std::process::id()),
+            own_ports: Vec::new(),
+            names: BTreeMap::new(),
+        })
+        .unwrap();
+        let mut held = Vec::new();
+        let mut connect_to_another = |watching: &mut Watching| {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            held.push((listener.accept().unwrap(), connection, listener));
+            let now = watching.look_at.max(watching.search_at);
+            watching.discover(now, || now).unwrap();
+        };
+        // Other tests of this process may have connections of their own meanwhile.
+        while watching.ports.len() < PORTS {
+            connect_to_another(&mut watching);
+        }
+        let before = watching.uncounted_ports();
+        connect_to_another(&mut watching);
+        assert!(watching.uncounted_ports() > before);
+        assert_eq!(watching.ports.len(), PORTS);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The services beside the system, twice a second: a database has a score of processes, at some 40 us each.
 
-use floodrig_reports::recording::ServiceVital;
+use floodrig_reports::recording::{PidVital, ServiceVital};
 
 use super::processes::{Processes, Whose};
 use crate::keeper::Tree;
@@ -36,12 +36,12 @@ impl Services {
 
 fn vital(name: &str, processes: &mut Processes) -> ServiceVital {
     let pids = processes.tick().pids;
-    let sum = |of: fn(&floodrig_reports::recording::PidVital) -> u64| pids.iter().map(of).sum();
+    let sum = |of: fn(&PidVital) -> u64| pids.iter().map(of).sum();
     ServiceVital {
         name: name.to_owned(),
         processes: pids.len() as u64,
         rss_bytes: sum(|pid| pid.rss_bytes),
         cpu_us: sum(|pid| pid.cpu_us),
-        handles: sum(|pid| pid.handles.unwrap_or(0)),
+        handles: PidVital::whole(&pids, |pid| pid.handles),
     }
 }

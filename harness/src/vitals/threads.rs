@@ -44,6 +44,17 @@ impl Account {
     }
 }
 
+impl Account {
+    /// A thread that ends while it is read keeps what was known before.
+    fn or(self, before: Self) -> Self {
+        Self {
+            waited_us: self.waited_us.or(before.waited_us),
+            switches_voluntary: self.switches_voluntary.or(before.switches_voluntary),
+            switches_forced: self.switches_forced.or(before.switches_forced),
+        }
+    }
+}
+
 impl Threads {
     /// Reads every thread that lives; those that have ended keep what was last seen of them.
     pub(super) fn look(&mut self, process: &Process) {
@@ -51,9 +62,10 @@ impl Threads {
             let read = |file: &str| {
                 fs::read_to_string(format!("/proc/{}/task/{}/{file}", task.pid, task.tid)).unwrap_or_default()
             };
-            let times = read("schedstat");
-            if times.is_empty() || self.last.get(&task.tid).is_none_or(|last| last.times != times) {
-                let account = Account::of(&read("status"), &times);
+            let (times, last) = (read("schedstat"), self.last.get(&task.tid));
+            if times.is_empty() || last.is_none_or(|last| last.times != times) {
+                let before = last.map(|last| last.account).unwrap_or_default();
+                let account = Account::of(&read("status"), &times).or(before);
                 self.last.insert(task.tid, Last { account, times });
             }
         }
@@ -90,6 +102,7 @@ mod tests {
         let told = Account { waited_us: Some(5), switches_voluntary: Some(7), switches_forced: Some(2) };
         assert_eq!(Account::of(status, "900 5999 3\n"), told);
         assert_eq!(Account::of("", ""), Account::default());
+        assert_eq!(Account::of("", "").or(told), told, "it ended while it was read");
     }
 
     #[test]

@@ -46,6 +46,9 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     eventually("the heartbeat's folder is gone", || !heartbeat.exists());
     let report = rig.floodrig(&["report", "out"]).ended(130);
     assert!(report.stdout.contains("partial"), "{report:?}");
+    let system = report.summary()["system"].clone();
+    assert!(system["stalls"].is_null() && system["stall_max_ms"].is_null(), "nobody wrote them: {system}");
+    assert!(system["rss_peak_bytes"].is_u64() && system["probe_delay_max_ms"].is_number(), "{system}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_loop_that_is_blocked_fills_the_queue_and_late_connects_are_not_refusals() {
     let summary = left.summary();
     assert_eq!(summary["acts"]["open"]["outcomes"]["refused"], 0, "{}", summary["acts"]);
     let remark = summary["system"]["listen_remark"].as_str().expect("the reason");
-    assert!(remark.contains("the deepest queue seen was 512 of 511"), "{remark}");
+    assert!(remark.contains("the fullest queue seen was 512 of 511"), "{remark}");
     assert!(left.file("report.md").contains("net.core.somaxconn = "));
 }
 

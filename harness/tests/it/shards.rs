@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use floodrig_reports::recording::{Histogram, Row, open};
+use floodrig_reports::recording::{EventKind, Histogram, Row, open};
 
 use crate::rig::{Left, Rig, ended, eventually, kill, wordle};
 
@@ -142,6 +142,23 @@ fn without_a_pid_what_needs_one_is_inactive_with_the_reason() {
 }
 
 #[test]
+fn without_a_pid_nobody_knows_what_was_left_of_the_load_and_no_budget_on_it_is_kept() {
+    let system = Running::start();
+    let budgets = "\n[budgets.recovery]\nhandles = 1000\nmemory = \"1GiB\"\n";
+    let rig = Rig::small(&[
+        (", shows = { chat = \"{chat.id}\", version = \"/version\" }", ""),
+        ("settle = \"5s\"", "settle = \"5s\"\nidle = \"1s\""),
+    ]);
+    let left = rig.and(budgets).with(&["--target", &system.url]).run().ended(4);
+    let recovery = left.summary()["recovery"].clone();
+    assert!(recovery["acts"]["open"]["after_us"].is_u64(), "{recovery}");
+    for key in ["handles_before", "handles_after", "handles_left", "rss_before_bytes", "rss_after_bytes"] {
+        assert!(recovery[key].is_null(), "{key}: {recovery}");
+    }
+    assert!(left.stdout.contains("handles were not measured (proc: inactive: "), "{}", left.stdout);
+}
+
+#[test]
 fn with_the_stub_elsewhere_calls_are_null_and_not_zero() {
     let system = Running::start();
     let summary = attached(&system, &["--stub", "http://127.0.0.1:1"]).ended(0).summary();
@@ -158,9 +175,27 @@ fn an_attached_system_that_dies_under_load_exits_with_5() {
         std::fs::read_to_string(rig.path().join("out/run.jsonl"))
             .is_ok_and(|text| text.contains("\"row\":\"interval\""))
     });
-    kill(system.child.id(), "KILL");
-    let ending = rig.wait(child).ended(5).complete().summary()["system"]["ending"].clone();
+    let since_epoch = || SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_micros() as u64;
+    let (before, after) = (since_epoch(), {
+        kill(system.child.id(), "KILL");
+        since_epoch()
+    });
+    let left = rig.wait(child).ended(5).complete();
+    let ending = left.summary()["system"]["ending"].clone();
     assert!(ending["note"].as_str().is_some_and(|note| note.contains("the rig did not start it")), "{ending}");
+    let at_ms = ending["at_ms"].as_u64().expect("its instant");
+    let (mut epoch, mut load_to, mut died) = (0, 0, None);
+    for row in open(&rig.path().join("out")).expect("a recording") {
+        match row.expect("a row") {
+            Row::Header(header) => (epoch, load_to) = (header.epoch_unix_us, header.load_us.1),
+            Row::Event(event) if event.kind == EventKind::Died => died = Some(event.at_us),
+            _ => {}
+        }
+    }
+    // Heard of while the load went on, and not when the run came round to it.
+    assert!(at_ms * 1_000 < load_to && died.is_some_and(|died| died / 1_000 == at_ms), "{ending}, {died:?}");
+    let a_second = 1_000_000;
+    assert!((before - epoch..after - epoch + a_second).contains(&(at_ms * 1_000 + 999)), "killed {before}: {ending}");
 }
 
 #[test]

@@ -84,8 +84,11 @@ impl View<'_> {
 }
 
 fn memory(view: &View<'_>, report: &Report<'_>) -> Points {
-    let points =
-        report.timeline.vitals.iter().map(|vital| (into_load(report, vital.at_s), Some(vital.rss_bytes as f64)));
+    let points = report
+        .timeline
+        .vitals
+        .iter()
+        .map(|vital| (into_load(report, vital.at_s), vital.rss_bytes.map(|rss| rss as f64)));
     let points: Points = points.filter(|(at, _)| view.span.holds(*at)).collect();
     peaks(&points, view.layout.points())
 }

@@ -13,6 +13,8 @@ use super::unit::Unit;
 
 /// A limit this many times higher than anything measured would leave nothing to see of the series.
 const FAR: f64 = 4.0;
+/// In place of a panel that has nothing to draw.
+const UNMEASURED: &str = "not measured: see what was watched, below";
 /// Ports that get a panel of their own: a database, Telegram's stub and one more.
 const PORTS: usize = 3;
 
@@ -44,13 +46,13 @@ struct View<'a> {
 impl View<'_> {
     fn memory(&self) -> Panel {
         let limit = self.report.summary.header.budgets.memory.map(|bytes| bytes.as_u64() as f64);
-        let points = self.points(|vital| Some(vital.rss_bytes as f64));
+        let points = self.points(|vital| vital.rss_bytes.map(|rss| rss as f64));
         let series = Series::line("memory", Ink::Good, Stroke::Solid, points).filled();
         panel("Resident memory, all processes", 120.0, Unit::Bytes, series, limit)
     }
 
     fn cores(&self) -> Panel {
-        let series = Series::line("cores", Ink::Teal, Stroke::Solid, self.points(|vital| Some(vital.cpu))).filled();
+        let series = Series::line("cores", Ink::Teal, Stroke::Solid, self.points(|vital| vital.cpu)).filled();
         panel("Busy cores", 70.0, Unit::Cores, series, None)
     }
 
@@ -73,7 +75,7 @@ impl View<'_> {
         let accepted = Series::line("wait to be accepted", Ink::Teal, Stroke::Solid, points);
         let bars = self.stall_bars();
         if accepted.is_empty() && series.is_empty() && bars.is_empty() {
-            return Panel::blank(title, "not measured: see what was watched, below");
+            return Panel::blank(title, UNMEASURED);
         }
         let highest = series.highest().max(accepted.highest());
         let longest = bars.iter().map(|bar| bar.top).fold(highest, f64::max);
@@ -149,8 +151,12 @@ impl View<'_> {
     }
 }
 
-/// A panel of one line with the limit of its budget, which is only named when it is far out of reach.
+/// A panel of one line with the limit of its budget, which is only named when it is far out of reach. One that nobody
+/// measured is no line at zero.
 fn panel(title: &str, height: f64, unit: Unit, series: Series, limit: Option<f64>) -> Panel {
+    if series.is_empty() {
+        return Panel::blank(title, UNMEASURED);
+    }
     let highest = series.highest();
     let near = limit.filter(|limit| *limit <= highest * FAR);
     let title = match limit {
@@ -209,5 +215,16 @@ mod tests {
         let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("memory was measured") };
         let stalls = &figure.panels[3];
         assert!(stalls.series.is_empty() && stalls.blank.starts_with("not measured"));
+    }
+
+    #[test]
+    fn processes_that_nobody_saw_leave_a_word_and_no_line_at_zero() {
+        let mut run = fixture::calm();
+        let unseen = |vital: &VitalPoint| VitalPoint { rss_bytes: None, cpu: None, handles: None, ..*vital };
+        run.timeline.vitals = run.timeline.vitals.iter().map(unseen).collect();
+        let Chart::Figure(figure) = chart(&run.report(), Layout::Wide) else { panic!("the probe measured") };
+        let blank = figure.panels[..3].iter().map(|panel| (panel.series.is_empty(), panel.blank.as_str()));
+        assert!(blank.clone().all(|panel| panel == (true, UNMEASURED)), "{:?}", blank.collect::<Vec<_>>());
+        assert!(!figure.panels[3].series.is_empty());
     }
 }

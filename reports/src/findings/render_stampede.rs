@@ -28,11 +28,24 @@ const CALLS_AFTER_S: f64 = 30.0;
 /// Fewer pictures than this are no burst.
 const CALLS: u64 = 10;
 
+/// Memory at one instant.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    at_s: f64,
+    rss_bytes: u64,
+}
+
 /// Memory at its lowest and at its highest within one window.
 #[derive(Debug, Clone, Copy)]
 struct Rise {
-    from: VitalPoint,
-    to: VitalPoint,
+    from: Level,
+    to: Level,
+}
+
+impl Level {
+    fn of(vital: &VitalPoint) -> Option<Self> {
+        Some(Self { at_s: vital.at_s, rss_bytes: vital.rss_bytes? })
+    }
 }
 
 impl Rise {
@@ -53,16 +66,15 @@ pub(super) fn find(timeline: &Timeline, load_from_s: f64) -> Option<Finding> {
 }
 
 fn steepest_rise(vitals: &[VitalPoint], load_from_s: f64) -> Option<Rise> {
-    let first = vitals.iter().position(|vital| vital.at_s >= load_from_s)?;
-    let vitals = &vitals[first..];
-    let rises = vitals.iter().enumerate().filter_map(|(place, to)| rise_up_to(&vitals[..=place], *to));
+    let levels: Vec<Level> = vitals.iter().filter_map(Level::of).filter(|level| level.at_s >= load_from_s).collect();
+    let rises = levels.iter().enumerate().filter_map(|(place, to)| rise_up_to(&levels[..=place], *to));
     rises.max_by_key(Rise::bytes)
 }
 
 /// From the lowest within the window that ends at `to`.
-fn rise_up_to(vitals: &[VitalPoint], to: VitalPoint) -> Option<Rise> {
-    let window = vitals.iter().rev().take_while(|vital| vital.at_s >= to.at_s - RISE_WITHIN_S);
-    window.min_by_key(|vital| vital.rss_bytes).map(|from| Rise { from: *from, to })
+fn rise_up_to(levels: &[Level], to: Level) -> Option<Rise> {
+    let window = levels.iter().rev().take_while(|level| level.at_s >= to.at_s - RISE_WITHIN_S);
+    window.min_by_key(|level| level.rss_bytes).map(|from| Rise { from: *from, to })
 }
 
 fn longest_stall(stalls: &[Stall], rise: &Rise) -> Option<Stall> {
@@ -151,7 +163,7 @@ mod tests {
     };
 
     fn found(story: &Story) -> Option<Finding> {
-        let vital = |at_s, mib| VitalPoint { at_s, rss_bytes: mib * MIB, ..VitalPoint::default() };
+        let vital = |at_s, mib| VitalPoint { at_s, rss_bytes: Some(mib * MIB), ..VitalPoint::default() };
         let counts = MethodCounts { calls: story.calls, throttled: 0, errors: 0 };
         let timeline = Timeline {
             vitals: vec![vital(5.0, story.low_mib), vital(5.0 + story.rise_takes_s, story.high_mib)],
@@ -227,7 +239,7 @@ mod tests {
 
     #[test]
     fn what_the_system_takes_to_start_is_no_stampede() {
-        let vital = |at_s, mib| VitalPoint { at_s, rss_bytes: mib * MIB, ..VitalPoint::default() };
+        let vital = |at_s, mib| VitalPoint { at_s, rss_bytes: Some(mib * MIB), ..VitalPoint::default() };
         let starting = [vital(0.5, 5), vital(1.9, 300), vital(2.1, 300), vital(3.0, 301)];
         assert_eq!(steepest_rise(&starting, LOAD_FROM_S).unwrap().bytes(), MIB);
     }

@@ -36,7 +36,9 @@ pub use outcome::{Outcome, Outcomes, RigFault, Sample};
 pub use shard::{Part, Shard};
 pub use stall::{Apart, Source, Stack, Stall, StallKind};
 pub use telegram::{CallInterval, MethodCounts};
-pub use vital::{Ending, EndingKind, Event, EventKind, Logs, Message, PidVital, Probed, ServiceVital, Vital};
+pub use vital::{
+    Ending, EndingKind, Event, EventKind, ListenQueue, Logs, Message, PidVital, Probed, ServiceVital, Vital,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Outbound {
     pub at_us: u64,
     pub to: Vec<Towards>,
+    /// Remote ports that it was seen to connect to so far and that are not counted: there are too many.
+    #[serde(default)]
+    pub uncounted_ports: u64,
 }
 
 /// The connections to one remote port.

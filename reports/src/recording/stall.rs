@@ -37,6 +37,13 @@ pub enum Apart {
     Connects,
 }
 
+impl Stall {
+    /// Whether both were under way at one instant.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.from_us < other.from_us + other.len_us && other.from_us < self.from_us + self.len_us
+    }
+}
+
 /// Where a loop was while it stalled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stack {

@@ -14,11 +14,14 @@ pub struct Vital {
     /// The services beside the system, in some of the ticks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<ServiceVital>,
-    /// Connections waiting in the listener's accept queue.
+    /// Connections waiting in the accept queue, over all listeners of the port.
     pub listen_queue: Option<u64>,
     /// How many may wait there.
     #[serde(default)]
     pub listen_backlog: Option<u64>,
+    /// The fullest queue of several listeners, which drowns in their sum; nothing: there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listen_fullest: Option<ListenQueue>,
     /// What the kernel has counted of connections that met a full queue.
     #[serde(default)]
     pub network: Option<NetworkCounts>,
@@ -80,6 +83,14 @@ pub struct PidVital {
     pub major_faults: Option<u64>,
 }
 
+impl PidVital {
+    /// A figure of all these processes together; nothing when there is none, or one of which it is not known: a part
+    /// is never shown as the whole.
+    pub fn whole<'a>(pids: impl IntoIterator<Item = &'a Self>, of: impl Fn(&Self) -> Option<u64>) -> Option<u64> {
+        pids.into_iter().map(of).reduce(|sum, one| Some(sum? + one?)).flatten()
+    }
+}
+
 /// All processes of one service at one tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named by their units")]
@@ -90,7 +101,36 @@ pub struct ServiceVital {
     pub rss_bytes: u64,
     /// CPU time so far of those that live.
     pub cpu_us: u64,
-    pub handles: u64,
+    /// Nothing: those of some process could not be counted.
+    pub handles: Option<u64>,
+}
+
+/// An accept queue at one instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListenQueue {
+    /// Connections that wait to be accepted.
+    pub depth: u64,
+    /// How many may wait, what was asked for and the kernel granted.
+    pub backlog: u64,
+}
+
+impl ListenQueue {
+    /// How much of its room is taken, 0.0..=1.0: the kernel lets one more wait than it was asked to, since it compares
+    /// before it adds.
+    pub fn fill(self) -> f64 {
+        self.depth as f64 / (self.backlog + 1) as f64
+    }
+
+    /// Whether whoever came next would have met no room.
+    pub fn is_full(self) -> bool {
+        self.depth > self.backlog
+    }
+
+    /// The one of both that is nearer to being full.
+    #[must_use]
+    pub fn fuller(self, other: Self) -> Self {
+        if other.fill() > self.fill() { other } else { self }
+    }
 }
 
 /// What the probes from outside found over the whole run, written once at its end: ticks see only what hangs at that instant.
@@ -206,4 +246,33 @@ pub enum EndingKind {
     Exit,
     /// A signal ended it.
     Signal,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_never_the_whole() {
+        let whole = |each: &[Option<u64>]| {
+            let pids: Vec<_> =
+                each.iter().map(|handles| PidVital { handles: *handles, ..PidVital::default() }).collect();
+            PidVital::whole(&pids, |pid| pid.handles)
+        };
+        assert_eq!(whole(&[Some(3), Some(4)]), Some(7));
+        assert_eq!((whole(&[Some(3), None]), whole(&[None]), whole(&[])), (None, None, None));
+    }
+
+    #[test]
+    fn a_queue_is_full_when_one_more_waits_than_was_asked_for() {
+        let queue = |depth| ListenQueue { depth, backlog: 511 };
+        assert!(!queue(511).is_full() && queue(512).is_full());
+        assert_eq!((queue(0).fill(), queue(512).fill()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_small_queue_that_is_full_is_fuller_than_a_deep_one_with_room() {
+        let (small, deep) = (ListenQueue { depth: 6, backlog: 5 }, ListenQueue { depth: 400, backlog: 511 });
+        assert_eq!((small.fuller(deep), deep.fuller(small)), (small, small));
+    }
 }

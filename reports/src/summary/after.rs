@@ -91,9 +91,9 @@ impl Recovery {
 /// Memory and handles, as they stood in the last ticks up to an instant.
 fn levels(vitals: &[VitalPoint], until_s: f64) -> (Option<u64>, Option<u64>) {
     let near = || vitals.iter().filter(|tick| (until_s - LEVEL_S..=until_s).contains(&tick.at_s));
-    let memory = near().map(|tick| tick.rss_bytes).filter(|rss| *rss > 0).collect();
+    let memory: Option<Vec<u64>> = near().map(|tick| tick.rss_bytes).collect();
     let handles: Option<Vec<u64>> = near().map(|tick| tick.handles).collect();
-    (median(memory), handles.and_then(median))
+    (memory.and_then(median), handles.and_then(median))
 }
 
 fn median(mut values: Vec<u64>) -> Option<u64> {
@@ -129,7 +129,7 @@ mod tests {
 
     fn ticks(levels: &[(f64, u64)]) -> Vec<VitalPoint> {
         let tick =
-            |&(at_s, mib)| VitalPoint { at_s, rss_bytes: mib * MIB, handles: Some(mib), ..VitalPoint::default() };
+            |&(at_s, mib)| VitalPoint { at_s, rss_bytes: Some(mib * MIB), handles: Some(mib), ..VitalPoint::default() };
         levels.iter().map(tick).collect()
     }
 
@@ -150,8 +150,12 @@ mod tests {
 
     #[test]
     fn a_level_that_nobody_measured_is_not_zero() {
-        let recovery = Recovery::of(rested(), &ticks(&[(5.0, 400)]), 2_000_000);
-        assert_eq!((recovery.rss_left_bytes, recovery.handles_after), (None, None));
+        let no_process = [1.9, 15.0].map(|at_s| VitalPoint { at_s, ..VitalPoint::default() });
+        for vitals in [ticks(&[(5.0, 400)]), no_process.to_vec()] {
+            let recovery = Recovery::of(rested(), &vitals, 2_000_000);
+            assert_eq!((recovery.rss_before_bytes, recovery.rss_left_bytes), (None, None));
+            assert_eq!((recovery.handles_before, recovery.handles_after, recovery.handles_left), (None, None, None));
+        }
     }
 
     #[test]

@@ -8,10 +8,12 @@ use super::rig::RigWatch;
 use super::services::{self, Service};
 use super::system::{Last, Tree};
 use super::{Deliveries, Rig, Summary, Telegram};
+use crate::outbound;
 use crate::recording::{
     self, Confined, DeliveryInterval, Ending, Header, Logs, Observations, OrderedStop, ReadError, Row, Seal,
 };
 use crate::timeline::{CallPoint, LoadPoint, Timeline};
+use crate::value::many;
 
 /// Reads a recording once, row by row.
 pub fn summarise(rows: impl Iterator<Item = Result<Row, ReadError>>) -> Result<(Summary, Timeline), ReadError> {
@@ -115,6 +117,11 @@ impl Gathering {
         }
         if let (Some(network), Some(seal)) = (&mut self.header.how.network, &self.seal) {
             network.hear(seal.spoken);
+        }
+        let uncounted = outbound::uncounted_ports(&self.timeline.outbound);
+        if uncounted > 0 {
+            let ports = many(uncounted, "remote port");
+            self.header.observations.outbound = format!("active, but for {ports} of the system, beyond those shown");
         }
         let deliveries_watched = Observations::is_active(&self.header.observations.deliveries);
         self.telegram.uncounted = !Observations::is_active(&self.header.observations.calls);
@@ -250,6 +257,21 @@ mod tests {
         let (summary, _) = fixture::summarised(rows);
         assert!(is_whole(&summary) && summary.failed.is_none());
         assert_eq!(summary.not_ready.as_deref(), Some("exit 1"));
+    }
+
+    #[test]
+    fn connections_to_ports_that_were_not_counted_are_remarked_on() {
+        let said = |uncounted_ports| {
+            let mut rows = fixture::rows();
+            if let Row::Header(header) = &mut rows[0] {
+                "active".clone_into(&mut header.observations.outbound);
+            }
+            let sample = |uncounted_ports| Row::Outbound(recording::Outbound { uncounted_ports, ..Default::default() });
+            rows.splice(1..1, [sample(0), sample(uncounted_ports)]);
+            fixture::summarised(rows).0.observations.outbound
+        };
+        assert_eq!(said(0), "active");
+        assert_eq!(said(1), "active, but for 1 remote port of the system, beyond those shown");
     }
 
     #[test]

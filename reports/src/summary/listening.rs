@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Value;
-use crate::recording::{NetworkCounts, Vital};
+use crate::recording::{ListenQueue, NetworkCounts, Vital};
 
 /// How many SYNs a client of this kernel repeats a second apart before it begins to double the wait.
 const LINEAR: &str = "net.ipv4.tcp_syn_linear_timeouts";
@@ -13,6 +13,8 @@ const LINEAR: &str = "net.ipv4.tcp_syn_linear_timeouts";
 pub(super) struct Listening {
     pub(super) peak: Option<u64>,
     pub(super) backlog: Option<u64>,
+    /// The single queue that was nearest to being full.
+    pub(super) fullest: Option<ListenQueue>,
     pub(super) counts: Option<NetworkCounts>,
 }
 
@@ -20,6 +22,9 @@ impl Listening {
     pub(super) fn take(&mut self, vital: &Vital) {
         self.peak = self.peak.max(vital.listen_queue);
         self.backlog = self.backlog.max(vital.listen_backlog);
+        let only = || Some(ListenQueue { depth: vital.listen_queue?, backlog: vital.listen_backlog? });
+        let seen = vital.listen_fullest.or_else(only);
+        self.fullest = self.fullest.into_iter().chain(seen).reduce(ListenQueue::fuller);
         self.counts = vital.network.or(self.counts);
     }
 
@@ -29,19 +34,19 @@ impl Listening {
         if overflows == 0 && !self.was_full() {
             return None;
         }
-        let (peak, backlog) = (Value::count(self.peak), Value::count(self.backlog));
+        let [depth, backlog] = [self.fullest.map(|queue| queue.depth), self.fullest.map(|queue| queue.backlog)];
+        let (depth, backlog) = (Value::count(depth), Value::count(backlog));
         Some(format!(
             "a full queue refuses nobody on Linux, it drops the SYN, and the client sends it again after {}, so late \
-             connects come in such steps and `refused` means that nobody listened; the deepest queue seen was {peak} \
+             connects come in such steps and `refused` means that nobody listened; the fullest queue seen was {depth} \
              of {backlog}, and drops are counted for all of the run's network, which is the whole machine's unless \
              --isolate gave it one of its own",
             steps(kernel)
         ))
     }
 
-    /// The kernel lets one more wait than it was asked to: it compares before it adds.
     fn was_full(&self) -> bool {
-        self.peak.zip(self.backlog).is_some_and(|(peak, backlog)| peak > backlog)
+        self.fullest.is_some_and(ListenQueue::is_full)
     }
 }
 
@@ -56,9 +61,29 @@ fn steps(kernel: &BTreeMap<String, String>) -> &'static str {
 mod tests {
     use super::*;
 
-    fn seen(peak: u64, overflows: u64) -> Listening {
-        let counts = NetworkCounts { listen_overflows: overflows, ..NetworkCounts::default() };
-        Listening { peak: Some(peak), backlog: Some(511), counts: Some(counts) }
+    fn seen(depth: u64, overflows: u64) -> Listening {
+        let network = Some(NetworkCounts { listen_overflows: overflows, ..NetworkCounts::default() });
+        let mut listening = Listening::default();
+        let (listen_queue, listen_backlog) = (Some(depth), Some(511));
+        listening.take(&Vital { listen_queue, listen_backlog, network, ..Vital::default() });
+        listening
+    }
+
+    #[test]
+    fn one_full_queue_beside_empty_ones_was_full() {
+        let mut listening = Listening::default();
+        let several = |depth| Vital {
+            listen_queue: Some(depth),
+            listen_backlog: Some(2044),
+            listen_fullest: Some(ListenQueue { depth, backlog: 511 }),
+            ..Vital::default()
+        };
+        listening.take(&several(511));
+        assert_eq!(listening.remark(&BTreeMap::new()), None);
+        listening.take(&several(512));
+        listening.take(&several(3));
+        assert!(listening.remark(&BTreeMap::new()).unwrap().contains("the fullest queue seen was 512 of 511"));
+        assert_eq!((listening.peak, listening.backlog), (Some(512), Some(2044)));
     }
 
     #[test]
@@ -66,7 +91,7 @@ mod tests {
         assert_eq!(seen(511, 0).remark(&BTreeMap::new()), None);
         assert_eq!(Listening::default().remark(&BTreeMap::new()), None);
         assert!(seen(512, 0).remark(&BTreeMap::new()).is_some());
-        assert!(seen(3, 1).remark(&BTreeMap::new()).unwrap().contains("the deepest queue seen was 3 of 511"));
+        assert!(seen(3, 1).remark(&BTreeMap::new()).unwrap().contains("the fullest queue seen was 3 of 511"));
     }
 
     #[test]

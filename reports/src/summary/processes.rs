@@ -9,11 +9,13 @@ use crate::recording::PidVital;
 pub(super) struct Counters {
     last: BTreeMap<(u32, u64), PidVital>,
     handles_share: Option<f64>,
+    handles_hidden: bool,
 }
 
 impl Counters {
     pub(super) fn take(&mut self, pids: &[PidVital]) {
         for pid in pids {
+            self.handles_hidden |= pid.handles.is_none();
             let share = pid.handles.zip(pid.handles_limit);
             let share = share.map(|(handles, limit)| handles as f64 / limit.max(1) as f64);
             self.handles_share = self.handles_share.into_iter().chain(share).reduce(f64::max);
@@ -21,14 +23,14 @@ impl Counters {
         }
     }
 
-    /// The highest share of its own limit on open files that a process reached.
+    /// The highest share of its own limit on open files that a process reached; nothing when those of any are hidden.
     pub(super) fn handles_share(&self) -> Option<f64> {
-        self.handles_share
+        self.handles_share.filter(|_| !self.handles_hidden)
     }
 
-    /// Over all processes; nothing when it was seen of none.
+    /// Over all processes; nothing when it is not known of any.
     pub(super) fn sum(&self, of: impl Fn(&PidVital) -> Option<u64>) -> Option<u64> {
-        self.last.values().filter_map(of).reduce(|sum, one| sum + one)
+        PidVital::whole(self.last.values(), of)
     }
 }
 
@@ -53,5 +55,15 @@ mod tests {
         let mut counters = Counters::default();
         counters.take(&[pid(900, None), pid(60, Some(64)), pid(500, Some(1024))]);
         assert_eq!(counters.handles_share(), Some(60.0 / 64.0));
+        counters.take(&[PidVital { pid: 8, handles: None, ..PidVital::default() }]);
+        assert_eq!(counters.handles_share(), None, "the hidden one may be nearer");
+    }
+
+    #[test]
+    fn what_is_hidden_of_one_process_is_not_known_of_all() {
+        let pid = |pid, waited_us| PidVital { pid, waited_us, major_faults: Some(2), ..PidVital::default() };
+        let mut counters = Counters::default();
+        counters.take(&[pid(1, Some(5)), pid(2, None)]);
+        assert_eq!((counters.sum(|pid| pid.waited_us), counters.sum(|pid| pid.major_faults)), (None, Some(4)));
     }
 }

@@ -174,11 +174,7 @@ fn apart(these: &[Stall], those: &[Stall], least_us: u64) -> Option<(Value, Valu
 }
 
 fn is_alone(stall: &Stall, those: &[Stall]) -> bool {
-    !those.iter().any(|other| overlap(stall, other))
-}
-
-fn overlap(one: &Stall, other: &Stall) -> bool {
-    one.from_us < other.from_us + other.len_us && other.from_us < one.from_us + one.len_us
+    !those.iter().any(|other| stall.overlaps(other))
 }
 
 #[cfg(test)]
@@ -220,7 +216,7 @@ mod tests {
         let in_part = counted(&stalls, "active in part: pid 7 (node); not seen: thread 9 of pid 7 (node)");
         assert_eq!((in_part.source, in_part.stalls), (Some(Source::Inside), stalls[..2].to_vec()));
         let remark = in_part.remark.unwrap();
-        assert!(remark.starts_with("1 of the stalls, up to 400 ms, were seen by the probe alone"), "{remark}");
+        assert!(remark.starts_with("1 of the stalls, up to 400 ms, were seen from outside alone"), "{remark}");
     }
 
     #[test]

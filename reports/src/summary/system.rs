@@ -8,7 +8,7 @@ use super::processes::Counters;
 use super::stalls::{Counted, Stalls};
 use crate::outbound;
 use crate::recording::{
-    Confined, Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Stack, Stall, Vital,
+    Confined, Ending, EndingKind, Header, Logs, Observations, PidVital, Probed, Source, Stack, Stall, Vital,
 };
 use crate::timeline::{Timeline, VitalPoint};
 
@@ -17,15 +17,20 @@ use crate::timeline::{Timeline, VitalPoint};
 pub(super) struct Tree {
     ticks: u64,
     last_at_us: u64,
-    cpu_us_by_pid: BTreeMap<u32, u64>,
-    rss_peak_bytes: u64,
+    /// By process id and start: the id alone may come to another process.
+    cpu_us: BTreeMap<(u32, u64), u64>,
+    rss_peak_bytes: Option<u64>,
     handles_peak: Option<u64>,
     handles_hidden: bool,
-    threads_peak: u64,
+    threads_peak: Option<u64>,
     listening: Listening,
     probe_delay_us: Option<u64>,
     accept_delay_us: Option<u64>,
     stalls: Stalls,
+    /// The stall that was under way at the last tick.
+    running: Option<Stall>,
+    /// Whether the observation came to its end; stalls from outside are written only then.
+    ended: bool,
     counters: Counters,
     pss_bytes: Option<u64>,
 }
@@ -42,10 +47,10 @@ impl Tree {
     pub(super) fn take(&mut self, vital: &Vital) -> VitalPoint {
         let point = VitalPoint {
             at_s: vital.at_us as f64 / 1e6,
-            rss_bytes: total(&vital.pids, |pid| pid.rss_bytes),
+            rss_bytes: PidVital::whole(&vital.pids, |pid| Some(pid.rss_bytes)),
             cpu: self.cores_busy(vital),
-            handles: vital.pids.iter().map(|pid| pid.handles).sum(),
-            threads: total(&vital.pids, |pid| pid.threads),
+            handles: PidVital::whole(&vital.pids, |pid| pid.handles),
+            threads: PidVital::whole(&vital.pids, |pid| Some(pid.threads)),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),
             accept_delay_ms: vital.accept_delay_us.map(|us| us as f64 / 1e3),
             listen_queue: vital.listen_queue,
@@ -53,6 +58,7 @@ impl Tree {
             network: vital.network,
         };
         self.stalls.name(&vital.pids);
+        self.running = vital.stalling_us.map(|us| running(vital.at_us, us));
         self.ticks += 1;
         self.last_at_us = vital.at_us;
         self.raise_peaks(vital, &point);
@@ -61,6 +67,9 @@ impl Tree {
     }
 
     pub(super) fn take_stall(&mut self, stall: Stall) {
+        if stall.source == Source::Inside {
+            self.running = self.running.filter(|running| !running.overlaps(&stall));
+        }
         self.stalls.take(stall);
     }
 
@@ -69,6 +78,7 @@ impl Tree {
     }
 
     pub(super) fn take_probed(&mut self, probed: Probed) {
+        self.ended = true;
         self.probe_delay_us = self.probe_delay_us.max(probed.longest_delay_us);
         self.accept_delay_us = self.accept_delay_us.max(probed.longest_accept_us);
         self.pss_bytes = probed.pss_bytes.or(self.pss_bytes);
@@ -77,10 +87,10 @@ impl Tree {
 
     /// The kernel keeps each process's own peak, which a tick may have missed.
     fn raise_peaks(&mut self, vital: &Vital, point: &VitalPoint) {
-        let own_peak = vital.pids.iter().map(|pid| pid.hwm_bytes).max().unwrap_or(0);
+        let own_peak = vital.pids.iter().map(|pid| pid.hwm_bytes).max();
         self.rss_peak_bytes = self.rss_peak_bytes.max(point.rss_bytes).max(own_peak);
         self.handles_peak = self.handles_peak.max(point.handles);
-        self.handles_hidden |= point.handles.is_none();
+        self.handles_hidden |= point.handles.is_none() && !vital.pids.is_empty();
         self.threads_peak = self.threads_peak.max(point.threads);
         self.listening.take(vital);
         self.probe_delay_us = self.probe_delay_us.max(vital.probe_delay_us);
@@ -88,22 +98,24 @@ impl Tree {
     }
 
     /// Cores busy since the last tick; a process that has gone keeps what it had used.
-    fn cores_busy(&mut self, vital: &Vital) -> f64 {
-        let used: u64 = vital.pids.iter().map(|pid| self.cpu_since_last_tick(pid)).sum();
+    fn cores_busy(&mut self, vital: &Vital) -> Option<f64> {
+        let used = vital.pids.iter().map(|pid| self.cpu_since_last_tick(pid)).reduce(|sum, one| sum + one)?;
         let passed = vital.at_us.saturating_sub(self.last_at_us);
-        if self.ticks == 0 || passed == 0 { 0.0 } else { used as f64 / passed as f64 }
+        (self.ticks > 0 && passed > 0).then_some(used as f64 / passed as f64)
     }
 
     fn cpu_since_last_tick(&mut self, pid: &PidVital) -> u64 {
-        let before = self.cpu_us_by_pid.insert(pid.pid, pid.cpu_us).unwrap_or(0);
+        let before = self.cpu_us.insert((pid.pid, pid.start), pid.cpu_us).unwrap_or(0);
         pid.cpu_us.saturating_sub(before)
     }
 
     /// The system, and the stalls that count.
-    pub(super) fn summary(self, header: &Header, last: Last) -> (System, Vec<Stall>) {
+    pub(super) fn summary(mut self, header: &Header, last: Last) -> (System, Vec<Stall>) {
         let watched = &header.observations;
+        let ended = self.ended;
+        // Of a rig that was killed meanwhile nobody writes how the stall under way went on.
+        self.running.filter(|_| !ended).into_iter().for_each(|stall| self.stalls.take(stall));
         let proc = self.ticks > 0 && Observations::is_active(&watched.proc);
-        let probed = self.ticks > 0 && watched.sees_stalls();
         let queue = Observations::is_active(&watched.listen_queue);
         let delay = |longest: Option<u64>, seen: &str| {
             longest.filter(|_| self.ticks > 0 && Observations::is_active(seen)).map(|us| us as f64 / 1e3)
@@ -113,28 +125,30 @@ impl Tree {
         let listening = if queue { self.listening } else { Listening::default() };
         let logs = last.logs;
         let sum = |of: fn(&PidVital) -> Option<u64>| self.counters.sum(of).filter(|_| proc);
+        let in_part = self.stalls.unseen || watched.sees_loops_in_part();
         let Counted { source, stalls, by_process, stacks, remark } = self.stalls.counted(watched);
         let longest_us = stalls.iter().map(|stall| stall.len_us).max().unwrap_or(0);
+        let watched_for = source.filter(|source| self.ticks > 0 && (ended || (*source == Source::Inside && !in_part)));
         let system = System {
             stderr_lines: logs.as_ref().map(|logs| logs.stderr_lines),
             stderr_errors: logs.as_ref().map(|logs| logs.stderr_errors),
             top_messages: logs.map(|logs| logs.top_messages).unwrap_or_default(),
-            rss_peak_bytes: proc.then_some(self.rss_peak_bytes),
-            cpu_seconds: proc.then(|| self.cpu_us_by_pid.values().sum::<u64>() as f64 / 1e6),
+            rss_peak_bytes: self.rss_peak_bytes.filter(|_| proc),
+            cpu_seconds: self.cpu_us.values().copied().reduce(|sum, one| sum + one).filter(|_| proc).map(seconds),
             handles_peak: self.handles_peak.filter(|_| proc && !self.handles_hidden),
-            threads_peak: proc.then_some(self.threads_peak),
+            threads_peak: self.threads_peak.filter(|_| proc),
             handles_share_peak: self.counters.handles_share().filter(|_| proc),
             pss_bytes: self.pss_bytes.filter(|_| proc),
             run_queue_wait_ms: sum(|pid| pid.waited_us).map(|us| us as f64 / 1e3),
             switches_voluntary: sum(|pid| pid.switches_voluntary),
             switches_forced: sum(|pid| pid.switches_forced),
             major_faults: sum(|pid| pid.major_faults),
-            stall_max_ms: probed.then_some(longest_us as f64 / 1e3),
-            stalls: probed.then_some(stalls.len() as u64),
-            stall_source: source.filter(|_| probed),
+            stall_max_ms: watched_for.map(|_| longest_us as f64 / 1e3),
+            stalls: watched_for.map(|_| stalls.len() as u64),
+            stall_source: watched_for,
             stalls_by_process: by_process,
             stall_stacks: stacks,
-            stall_remark: remark,
+            stall_remark: remark.filter(|_| ended),
             probe_delay_max_ms,
             accept_delay_max_ms,
             listen_queue_peak: listening.peak,
@@ -158,7 +172,7 @@ impl System {
     pub(super) fn take_outbound(&mut self, watched: &Observations, timeline: &Timeline) {
         if Observations::is_active(&watched.outbound) {
             self.outbound = Some(outbound::connections(&timeline.outbound));
-            let pool = outbound::saturated(timeline).filter(|_| watched.sees_stalls());
+            let pool = outbound::saturated(timeline).filter(|_| self.stalls.is_some());
             self.pool_hint = pool.map(|pool| pool.hint());
         }
     }
@@ -183,8 +197,13 @@ impl System {
     }
 }
 
-fn total(pids: &[PidVital], of: impl Fn(&PidVital) -> u64) -> u64 {
-    pids.iter().map(of).sum()
+/// One that has not ended, as long as it was seen.
+fn running(at_us: u64, len_us: u64) -> Stall {
+    Stall { from_us: at_us.saturating_sub(len_us), len_us, source: Source::Inside, ..Stall::default() }
+}
+
+fn seconds(us: u64) -> f64 {
+    us as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -214,7 +233,7 @@ mod tests {
     fn a_tree_is_summed_process_by_process() {
         let mut tree = Tree::default();
         let point = tree.take(&tick(0, vec![pid(1, 30 * MIB, 0), pid(2, 20 * MIB, 0)]));
-        assert_eq!((point.rss_bytes, point.handles, point.threads), (50 * MIB, Some(20), 4));
+        assert_eq!((point.rss_bytes, point.handles, point.threads), (Some(50 * MIB), Some(20), Some(4)));
         assert_eq!(summary(tree).rss_peak_bytes, Some(50 * MIB));
     }
 
@@ -238,22 +257,89 @@ mod tests {
         let mut tree = Tree::default();
         tree.take(&tick(1_000_000, vec![pid(1, 0, 700_000), pid(2, 0, 300_000)]));
         let point = tree.take(&tick(1_100_000, vec![pid(1, 0, 750_000)]));
-        assert!((point.cpu - 0.5).abs() < 1e-9);
+        assert!((point.cpu.unwrap() - 0.5).abs() < 1e-9);
         assert!((summary(tree).cpu_seconds.unwrap() - 1.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_process_that_is_given_the_id_of_one_that_has_ended_takes_nothing_of_its_cpu() {
+        let mut tree = Tree::default();
+        tree.take(&tick(1_000_000, vec![PidVital { start: 5, ..pid(1, 0, 700_000) }]));
+        let point = tree.take(&tick(1_100_000, vec![PidVital { start: 9, ..pid(1, 0, 50_000) }]));
+        assert!((point.cpu.unwrap() - 0.5).abs() < 1e-9);
+        assert!((summary(tree).cpu_seconds.unwrap() - 0.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_tick_that_saw_no_process_is_a_gap_and_no_zero() {
+        let mut tree = Tree::default();
+        let point = tree.take(&tick(0, Vec::new()));
+        assert_eq!((point.rss_bytes, point.cpu, point.handles, point.threads), (None, None, None, None));
+        tree.take(&tick(1, vec![pid(1, MIB, 0)]));
+        tree.take(&tick(2, Vec::new()));
+        let system = summary(tree);
+        assert_eq!((system.rss_peak_bytes, system.handles_peak, system.threads_peak), (Some(MIB), Some(10), Some(2)));
+    }
+
+    #[test]
+    fn a_system_of_which_no_tick_saw_a_process_has_no_figures() {
+        let mut tree = Tree::default();
+        tree.take(&tick(0, Vec::new()));
+        let system = summary(tree);
+        assert_eq!((system.rss_peak_bytes, system.handles_peak, system.threads_peak), (None, None, None));
+        assert_eq!((system.cpu_seconds, system.major_faults), (None, None));
     }
 
     #[test]
     fn the_longest_stall_counts_and_an_unstalled_system_has_none() {
         let mut tree = Tree::default();
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        let calm = Tree { cpu_us_by_pid: BTreeMap::new(), ..tree };
-        let mut stalled = Tree { ticks: 1, ..Tree::default() };
+        let calm = Tree { cpu_us: BTreeMap::new(), ..tree };
+        let calm = Tree { ended: true, ..calm };
+        let mut stalled = Tree { ticks: 1, ended: true, ..Tree::default() };
         stalled.take_stall(stall(80_000));
         stalled.take_stall(stall(60_000));
         let calm = summary(calm);
         assert_eq!((calm.stalls, calm.stall_max_ms, calm.probe_delay_max_ms), (Some(0), Some(0.0), Some(20.0)));
         let stalled = summary(stalled);
         assert_eq!((stalled.stalls, stalled.stall_max_ms), (Some(2), Some(80.0)));
+    }
+
+    fn killed(heartbeat: &str, ticks: &[Option<u64>]) -> (System, Vec<Stall>) {
+        let mut header = fixture::header();
+        header.observations.heartbeat = heartbeat.to_owned();
+        let mut tree = Tree::default();
+        for (nth, stalling_us) in (1..).zip(ticks) {
+            tree.take(&Vital { stalling_us: *stalling_us, ..tick(nth * 100_000, vec![pid(1, MIB, 0)]) });
+        }
+        tree.summary(&header, Last { logs: None, confined: None, ending: None })
+    }
+
+    #[test]
+    fn stalls_from_outside_are_not_known_of_a_rig_that_was_killed_before_it_wrote_them() {
+        let (system, stalls) = killed("inactive: Rust", &[None]);
+        assert_eq!((system.stalls, system.stall_max_ms, system.stall_source), (None, None, None));
+        assert_eq!((system.rss_peak_bytes, stalls), (Some(MIB), Vec::new()));
+    }
+
+    #[test]
+    fn a_stall_from_inside_that_was_under_way_when_the_rig_was_killed_counts_as_long_as_it_was_seen() {
+        let (system, stalls) = killed("active: pid 1 (node)", &[None, Some(60_000), Some(160_000)]);
+        assert_eq!(
+            (system.stalls, system.stall_max_ms, system.stall_source),
+            (Some(1), Some(160.0), Some(Source::Inside))
+        );
+        assert_eq!(stalls, [Stall { source: Source::Inside, from_us: 140_000, ..stall(160_000) }]);
+        assert_eq!(system.stall_remark, None, "what the probe saw was not written");
+    }
+
+    #[test]
+    fn a_stall_that_ended_before_the_rig_was_killed_is_not_told_twice() {
+        assert_eq!(killed("active: pid 1 (node)", &[Some(60_000), None]).0.stalls, Some(0));
+        let mut tree = Tree::default();
+        tree.take(&Vital { stalling_us: Some(60_000), ..tick(100_000, Vec::new()) });
+        tree.take_probed(Probed::default());
+        assert_eq!(summary(tree).stalls, Some(0));
     }
 
     #[test]

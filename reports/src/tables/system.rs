@@ -102,9 +102,9 @@ pub(crate) fn services(summary: &Summary) -> Table {
     let row = |(name, service): (&String, &Service)| {
         let values = [
             Value::Count(service.processes_peak),
-            Value::Size(service.rss_peak_bytes),
-            Value::millis(Some(service.cpu_seconds * 1e3)),
-            Value::Count(service.handles_peak),
+            Value::size(service.rss_peak_bytes),
+            Value::millis(service.cpu_seconds.map(|seconds| seconds * 1e3)),
+            Value::count(service.handles_peak),
         ];
         std::iter::once(name.clone()).chain(values.map(|value| value.to_string())).collect()
     };

@@ -89,6 +89,9 @@ fn system_lines(summary: &Summary, budgets: &Budgets) -> Vec<BudgetLine> {
 fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
     let Observations { black_box, bare_connects, heartbeat, .. } = &summary.observations;
     let Some(ms) = summary.system.stall_max_ms else {
+        if summary.partial && summary.observations.sees_stalls() {
+            return Err("the recording ends before the stalls from outside were written".to_owned());
+        }
         return Err(format!(
             "nothing watched for stalls (black_box: {black_box}; bare_connects: {bare_connects}; heartbeat: {heartbeat})"
         ));
