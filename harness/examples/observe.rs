@@ -19,7 +19,7 @@ use floodrig::keeper::{Program, Tree};
 use floodrig::scenario::{Cores, Ready};
 use floodrig::stop::Stop;
 use floodrig::system::{Launch, System, Watch, cores, port};
-use floodrig::vitals::{Folder, Observed, Observer, Subject};
+use floodrig::vitals::{Folder, Observed, Observer, Subject, Threads};
 use floodrig_reports::recording::{Observations, Row, Stall};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -129,7 +129,7 @@ fn subject(system: &System, launch: &Launch, (way, folder): (&str, Arc<Folder>))
         often: false,
         system_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),
-        stub_threads: Vec::new(),
+        threads: Threads::default(),
         heartbeat: by(&["inside"]).map(|()| folder),
     }
 }

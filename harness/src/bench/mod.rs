@@ -21,7 +21,7 @@ pub use self::calibrate::{BRIEF, WHOLE, calibrate};
 pub use self::order::{Load, Order, Trust};
 
 use self::gather::{Gathered, Gathering};
-use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
+use crate::drive::{DriveError, Driven, End, Job, Pace, Seat, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::plan::{Plan, plan};
 use crate::record::{Intervals, Progress, interval_length, nothing_watched, of_plan};
@@ -65,7 +65,7 @@ pub enum BenchError {
 /// Who the engine shares its process with.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    /// The cores that the calling thread has, which the driving thread inherits.
+    /// The rig's cores: the driving thread takes the first.
     pub cores: Cores,
     /// Threads of this process that are not the engine's, whose CPU time is told apart.
     pub apart: Vec<u32>,
@@ -81,13 +81,14 @@ pub fn bench(order: &Order, place: Place, stop: &Stop, tell: &mut dyn FnMut(News
     let signed = Arc::new(Signed::start(&scenario, &plan, "", Duration::ZERO)?);
     let (rows, queue) = sync_channel(ROWS);
     let load_from = clock.now() + LEAD;
-    let pace = order.pace();
+    let (pace, seat) = (order.pace(), Seat::among(&place.cores.rig));
     let length = pace.length(&plan);
     let names = plan.acts.iter().map(|act| act.name.clone()).collect();
     let job = Job {
         scenario: Arc::clone(&scenario),
         plan: Arc::clone(&plan),
         pace,
+        seat: seat.clone(),
         target: order.target.clone(),
         bot_token: String::new(),
         signed,
@@ -98,7 +99,8 @@ pub fn bench(order: &Order, place: Place, stop: &Stop, tell: &mut dyn FnMut(News
         expected: None,
         sink: Intervals::new(names, load_from, interval_length(length), rows, Arc::clone(&progress)),
     };
-    let gathering = Gathering::new(clock, load_from, vitals::OwnUse::new(place.cores.rig.clone(), place.apart));
+    let own = vitals::OwnUse::of(&place.cores.rig, &place.cores.system, vitals::Threads { stub: place.apart, seat });
+    let gathering = Gathering::new(clock, load_from, own);
     let mut teller = Teller { load_from, length, progress, speed: Speedometer::default() };
     let (driven, gathered) = drive_apart(job, &queue, gathering, &mut |now, p99| teller.tell(now, p99, tell))?;
     Ok(recording(header(&scenario, &plan, place.cores), pace, load_from, &driven, gathered))

@@ -9,7 +9,7 @@ use super::refused::Refused;
 use crate::bench::{WHOLE, calibrate};
 use crate::scenario::Cores;
 use crate::stop::Stop;
-use crate::system::cores::{self, CoreSets, pin_this_thread, ranges};
+use crate::system::cores::{self, CoreSets, beside_the_driver, pin_this_thread, ranges};
 use crate::system::raise_open_files;
 
 /// Measure the rig itself against a server that does nothing, in two seconds.
@@ -32,7 +32,7 @@ fn measure(args: &Args) -> Result<(CoreSets, Calibration), Refused> {
     raise_open_files().map_err(Refused::could_not("raise the limit on open files"))?;
     let machine = cores::machine().map_err(Refused::could_not("ask for the machine's cores"))?;
     let cores = cores::split(&Cores::Count(args.cores), &machine).map_err(Refused::said)?;
-    pin_this_thread(&cores.rig).map_err(Refused::could_not("pin the rig to its cores"))?;
+    pin_this_thread(beside_the_driver(&cores.rig)).map_err(Refused::could_not("pin the rig to its cores"))?;
     let calibration = calibrate(&cores, WHOLE, &stop).map_err(Refused::could_not("calibrate"))?;
     if stop.asked() {
         return Err(Refused::interrupted("interrupted: nothing was measured to its end"));

@@ -80,11 +80,11 @@ impl Bot {
         let answer = match sent {
             Ok(()) => timeout(patience, told).await,
             // There is room for an order of every player, so the stub is gone.
-            Err(_) => return Err(Outcome::RigFault(RigFault::Local)),
+            Err(_) => return Err(Outcome::RigFault(RigFault::Stub)),
         };
         match answer {
             Ok(Ok(told)) => Ok(told),
-            Ok(Err(_)) => Err(Outcome::RigFault(RigFault::Local)),
+            Ok(Err(_)) => Err(Outcome::RigFault(RigFault::Stub)),
             Err(_) => {
                 self.acts.borrow_mut().give_up(ticket);
                 Err(self.unanswered())
@@ -96,7 +96,7 @@ impl Bot {
     pub(super) fn unanswered(&self) -> Outcome {
         match self.dropped.load(Ordering::Relaxed) {
             0 => Outcome::Unanswered,
-            _ => Outcome::RigFault(RigFault::Local),
+            _ => Outcome::RigFault(RigFault::Stub),
         }
     }
 
@@ -173,7 +173,7 @@ impl Desk {
         let order = Order { ticket, chat, user, gesture };
         let told = match &self.bot {
             Some(bot) => bot.act(order, self.patience).await,
-            None => Err(Outcome::RigFault(RigFault::Local)),
+            None => Err(Outcome::RigFault(RigFault::Stub)),
         };
         match told {
             Ok(Told::Answered { at }) => Ended { at, outcome: Outcome::Ok { late_connect: false }, tries: 1 },

@@ -9,6 +9,8 @@ use crate::plan::Arrival;
 pub(super) struct Course {
     following: Vec<u32>,
     ends_visit: Vec<bool>,
+    last_of_player: Vec<u32>,
+    last_of_visit: Vec<u32>,
 }
 
 /// Stands for no arrival; a plan has fewer.
@@ -18,13 +20,19 @@ impl Course {
     /// The course of `arrivals`, which are in time order.
     pub(super) fn of(arrivals: &[Arrival]) -> Self {
         let count = |of: fn(&Arrival) -> u32| arrivals.iter().map(of).max().map_or(0, |most| most as usize + 1);
-        let mut next_of_player = vec![NONE; count(|arrival| arrival.player)];
-        let mut visit_seen = vec![false; count(|arrival| arrival.visit)];
-        let mut course = Self { following: vec![NONE; arrivals.len()], ends_visit: vec![false; arrivals.len()] };
+        let (players, visits) = (count(|arrival| arrival.player), count(|arrival| arrival.visit));
+        let mut next_of_player = vec![NONE; players];
+        let mut course = Self {
+            following: vec![NONE; arrivals.len()],
+            ends_visit: vec![false; arrivals.len()],
+            last_of_player: vec![NONE; players],
+            last_of_visit: vec![NONE; visits],
+        };
         for (index, arrival) in arrivals.iter().enumerate().rev() {
             let next = &mut next_of_player[arrival.player as usize];
             course.following[index] = std::mem::replace(next, index as u32);
-            course.ends_visit[index] = !std::mem::replace(&mut visit_seen[arrival.visit as usize], true);
+            course.ends_visit[index] = is_first(&mut course.last_of_visit[arrival.visit as usize], index as u32);
+            is_first(&mut course.last_of_player[arrival.player as usize], index as u32);
         }
         course
     }
@@ -38,6 +46,25 @@ impl Course {
     pub(super) fn ends_visit(&self, arrival: u32) -> bool {
         self.ends_visit[arrival as usize]
     }
+
+    /// Whether the player has any arrival at `cursor` or after it.
+    pub(super) fn comes_again(&self, player: u32, cursor: u32) -> bool {
+        self.last_of_player.get(player as usize).is_some_and(|last| *last != NONE && *last >= cursor)
+    }
+
+    /// Whether the visit has any arrival at `cursor` or after it.
+    pub(super) fn goes_on(&self, visit: u32, cursor: u32) -> bool {
+        self.last_of_visit.get(visit as usize).is_some_and(|last| *last != NONE && *last >= cursor)
+    }
+}
+
+/// Keeps what is seen first, and says whether it was this.
+fn is_first(kept: &mut u32, index: u32) -> bool {
+    let first = *kept == NONE;
+    if first {
+        *kept = index;
+    }
+    first
 }
 
 #[cfg(test)]
@@ -52,6 +79,9 @@ mod tests {
         let course = Course::of(&[arrival(0, 0), arrival(1, 1), arrival(0, 0), arrival(0, 2), arrival(1, 1)]);
         assert_eq!([0, 1, 2, 3, 4].map(|index| course.following(index)), [Some(2), Some(4), Some(3), None, None]);
         assert_eq!([0, 1, 2, 3, 4].map(|index| course.ends_visit(index)), [false, false, true, true, true]);
+        assert_eq!([3, 4].map(|cursor| course.comes_again(0, cursor)), [true, false]);
+        assert_eq!([2, 3].map(|cursor| course.goes_on(0, cursor)), [true, false]);
+        assert!(!course.comes_again(9, 0) && !course.goes_on(9, 0));
     }
 
     #[test]

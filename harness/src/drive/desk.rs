@@ -1,7 +1,6 @@
 //! The driving thread's desk: everything that the pacer and the players' tasks share.
 
 use std::cell::RefCell;
-use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use super::judge::{Accepted, judge, wants, wants_headers};
 use super::memory::Ending;
 use super::page::Pages;
 use super::request::Requests;
-use super::source::source;
+use super::source::{Sources, most_of_a_player};
 use super::{Job, most_open};
 use crate::deliveries::Expected;
 use crate::scenario::{Does, OnFailure, Request};
@@ -43,7 +42,7 @@ pub(super) struct Desk {
     pub(super) wire: Wire,
     /// What was found in the document of each act that loads a page.
     pub(super) pages: RefCell<Pages>,
-    target: IpAddr,
+    sources: Sources,
     /// By player; empty: all are near.
     networks: Vec<Network>,
     load_from: Duration,
@@ -68,6 +67,7 @@ impl Desk {
         let rules = Rules { pace: job.pace, connections: crowd.connections, most_open: most_open() };
         let floor = Floor::new(Arc::clone(&job.plan), job.load_from, rules, job.sink);
         let plan = Arc::clone(&job.plan);
+        let sources = Sources::new(job.target.address.ip(), most_of_a_player(&job.scenario, &plan));
         let networks = networks(job.scenario.seed, crowd, plan.players.len() as u32);
         Self {
             networks,
@@ -79,7 +79,7 @@ impl Desk {
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
             pages: RefCell::default(),
-            target: job.target.address.ip(),
+            sources,
             load_from: job.load_from,
             expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
             plan,
@@ -206,7 +206,7 @@ impl Desk {
     pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
         let network = self.networks.get(arrival.player as usize).copied().unwrap_or_default();
         let headers = wants_headers(self.requests.step(arrival.act));
-        Ask { body, headers, source: source(arrival.player, self.target), network }
+        Ask { body, headers, source: self.sources.of(arrival.player), network }
     }
 
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.

@@ -59,6 +59,8 @@ pub(super) struct Counts {
     pub(super) capped: u64,
     /// Acts not sent, at the rig's own fault, because the crowd has more connections than the rig may open.
     pub(super) held_back: u64,
+    /// Acts abandoned because the rig itself came too late for them.
+    pub(super) too_late: u64,
     /// The most connections that were open at once.
     pub(super) open_peak: u64,
 }
@@ -190,8 +192,13 @@ impl Floor {
         self.counts.open_peak = self.counts.open_peak.max(self.open);
     }
 
-    /// Begins an act at `now`, unless it needs one connection too many.
+    /// Begins an act at `now`, unless it needs one connection too many, or the rig itself has stood still: it makes no
+    /// storm of what came due meanwhile.
     pub(super) fn begin(&mut self, index: u32, hands: &mut Hands, way: Way, now: Duration) -> Result<(), Outcome> {
+        if self.lag(index, now) >= Sample::STOOD_STILL {
+            self.counts.too_late += 1;
+            return Err(Outcome::Abandoned);
+        }
         let needed = hands.room.at_least(way.needs());
         let more = needed.all() - hands.room.all();
         if more > 0 {
@@ -208,9 +215,16 @@ impl Floor {
         Ok(())
     }
 
+    /// The rig's own lateness with an act that has not begun: a player that waits for the system is not free.
+    fn lag(&self, index: u32, now: Duration) -> Duration {
+        let arrival = self.arrival(index);
+        let free = self.players[arrival.player as usize].free;
+        now.saturating_sub(self.rules.pace.due(self.load_from + arrival.at, free).max(free))
+    }
+
     /// What becomes of an act that finds no connection left to open, and whose doing it is. If there would be none left
-    /// had every act in flight ended at once, the crowd is larger than the rig can hold, and the fault is the rig's. If
-    /// there would be, connections are held by a system that does not answer: that is data.
+    /// had every act that has come due ended at once, the crowd is larger than the rig can hold, and the fault is the
+    /// rig's. If there would be, connections are held by a system that does not answer: that is data.
     fn keep_back(&mut self, now: Duration) -> Outcome {
         let known = self.crowded.filter(|(at, _)| now < *at + BOUND_STANDS);
         let (at, crowded) = known.unwrap_or_else(|| (now, self.would_be_open() >= self.rules.most_open));
@@ -230,24 +244,24 @@ impl Floor {
         closed
     }
 
-    /// Connections that would still be open had every act in flight ended at this moment.
+    /// Connections that would still be open had the system answered everything that has come due: those of players and
+    /// visits that have something left which is due only later.
     fn would_be_open(&self) -> u64 {
-        self.players.iter().map(|player| self.would_hold(player)).sum()
+        (0..).zip(&self.players).map(|(index, player)| self.would_hold(index, player)).sum()
     }
 
-    fn would_hold(&self, player: &Standing) -> u64 {
-        let acting = player.busy.filter(|busy| busy.started.is_some()).map_or(Room::default(), |busy| Room {
-            connections: if self.course.following(busy.arrival).is_some() { busy.room.connections } else { 0 },
-            sockets: if self.course.ends_visit(busy.arrival) { 0 } else { busy.room.sockets },
-        });
-        let sockets = acting.sockets + player.sockets.len() as u64;
+    fn would_hold(&self, index: u32, player: &Standing) -> u64 {
+        let begun = player.busy.filter(|busy| busy.started.is_some());
+        let goes_on = |visit| u64::from(self.course.goes_on(visit, self.cursor));
+        let of_act = begun.map_or(0, |busy| busy.room.sockets * goes_on(self.arrival(busy.arrival).visit));
+        let sockets = of_act + player.sockets.iter().map(|(visit, _)| goes_on(*visit)).sum::<u64>();
         match self.rules.connections {
-            Connections::Player => {
+            Connections::Player if self.course.comes_again(index, self.cursor) => {
                 let resting = u64::from(player.connection.is_some()) + player.further.len() as u64;
-                sockets + acting.connections + resting
+                sockets + begun.map_or(0, |busy| busy.room.connections) + resting
             }
-            // The first act that ends hands its connection on, or closes it.
-            Connections::Shared | Connections::Fresh => sockets,
+            // Nobody waits for them: the first act that ends hands its connection on, or closes it.
+            Connections::Player | Connections::Shared | Connections::Fresh => sockets,
         }
     }
 
@@ -286,7 +300,10 @@ impl Floor {
         let following = if again { Some(index) } else { self.course.following(index) };
         let player = &mut self.players[arrival.player as usize];
         let begun = player.busy.is_some_and(|busy| busy.started.is_some());
-        player.free = ended.at;
+        // One that was never begun has kept its player from nothing.
+        if begun || again {
+            player.free = ended.at;
+        }
         if !self.course.ends_visit(index) && !hands.memory.is_empty() {
             player.memories.push((arrival.visit, hands.memory));
         }

@@ -25,6 +25,7 @@ mod memory;
 mod pace;
 mod page;
 mod request;
+mod seat;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ use tokio::time::MissedTickBehavior;
 pub use self::bot::BotSide;
 pub(crate) use self::handles::most_open;
 pub use self::pace::Pace;
+pub use self::seat::Seat;
 
 use self::alarm::Alarm;
 use self::desk::Desk;
@@ -67,6 +69,8 @@ pub struct Job {
     pub plan: Arc<Plan>,
     /// Whether the plan is done once, or again and again.
     pub pace: Pace,
+    /// Where the driving thread sits.
+    pub seat: Seat,
     /// Where to.
     pub target: Target,
     /// `{bot.token}`.
@@ -113,6 +117,8 @@ pub struct Driven {
     pub capped: u64,
     /// Acts not sent, at the rig's own fault, because the crowd has more connections than the rig may open.
     pub held_back: u64,
+    /// Acts abandoned because the rig itself came a second or more too late for them.
+    pub too_late: u64,
     /// The most connections that were open at once.
     pub open_peak: u64,
     /// Connections by what the system chose to speak on each, where it was left to choose.
@@ -138,13 +144,17 @@ pub enum DriveError {
     /// No event loop.
     #[error("could not start the driving thread's event loop: {0}")]
     Runtime(io::Error),
+    /// No core of its own.
+    #[error("could not pin the driving thread to its core: {0}")]
+    Pin(io::Error),
     /// No timer.
     #[error("could not set the driving thread's timer: {0}")]
     Timer(io::Error),
 }
 
-/// Drives the load from the calling thread, which should be pinned to a core of the rig, and returns when it is over.
+/// Drives the load from the calling thread, which takes its seat, and returns when it is over.
 pub fn drive(job: Job) -> Result<Driven, DriveError> {
+    let _seated = job.seat.take().map_err(DriveError::Pin)?;
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
     let stop = job.stop.clone();
@@ -209,6 +219,7 @@ fn finish(desk: &Desk, end: End) -> Driven {
         expected_dropped: desk.expected_dropped(),
         capped: floor.counts.capped,
         held_back: floor.counts.held_back,
+        too_late: floor.counts.too_late,
         open_peak: floor.counts.open_peak,
         spoken: desk.wire.spoken(),
         bot: desk.bot_side(),

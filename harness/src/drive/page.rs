@@ -23,7 +23,7 @@ use crate::plan::Arrival;
 use crate::scenario::{Assets, Page, Piece, Template};
 
 /// Connections that browsers open to one host: Chrome, Firefox and Safari all stop at six.
-const MOST_CONNECTIONS: usize = 6;
+pub(super) const MOST_CONNECTIONS: usize = 6;
 
 /// Requests under way at once on one connection of HTTP/2: the fewest that a server should allow (RFC 9113, section 6.5.2).
 const MOST_STREAMS: usize = 100;

@@ -127,7 +127,7 @@ impl Requests {
     pub(super) fn obstacle(&self, arrival: &Arrival, captured: &Captured) -> Option<Outcome> {
         let is_signed = self.place(arrival).is_some() && self.step(arrival.act).does.sends_init_data();
         if is_signed && self.signed.get(arrival.visit).is_none() {
-            return Some(Outcome::RigFault(RigFault::Local));
+            return Some(Outcome::RigFault(RigFault::Unsigned));
         }
         let lacks = self.needs[usize::from(arrival.act)].iter().any(|name| !captured.contains_key(name));
         let refused = || self.refusal(arrival.act).is_some();

@@ -146,6 +146,7 @@ impl Load {
             scenario,
             plan,
             pace: self.pace,
+            seat: Seat::default(),
             target: Target { address, host: "system.test".to_owned() },
             bot_token: "1:A".to_owned(),
             signed: Arc::new(signed),

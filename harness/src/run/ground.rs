@@ -17,7 +17,7 @@ use crate::drive::Target;
 use crate::plan::{Plan, plan};
 use crate::redirect::BOT_TOKEN;
 use crate::scenario::Scenario;
-use crate::system::cores::{CoreSets, pin_this_thread};
+use crate::system::cores::{CoreSets, beside_the_driver, pin_this_thread};
 use crate::system::{Clock, port};
 
 /// What a run stands on.
@@ -79,9 +79,10 @@ impl Ground {
         })
     }
 
-    /// Keeps this thread, and every thread it starts from now on, on the rig's cores for as long as the answer lives.
+    /// Keeps this thread, and every thread it starts from now on, on the rig's cores for as long as the answer lives. The
+    /// driving thread takes the first of them, and the others keep off it where they have another.
     pub(super) fn pin_rig(&self) -> Result<Pinned<'_>, RunError> {
-        pin_this_thread(&self.cores.rig)
+        pin_this_thread(beside_the_driver(&self.cores.rig))
             .map_err(|cause| RunError::Failed(format!("could not pin the rig to its cores: {cause}")))?;
         Ok(Pinned { machine: &self.machine })
     }

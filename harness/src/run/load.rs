@@ -19,12 +19,12 @@ use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::watch::{Watch, Watched, Watching};
 use super::{Live, News, Phase, Rig, Side, Speedometer, bot, header, outside};
-use crate::drive::{DriveError, Driven, End, Job, Pace, drive};
+use crate::drive::{DriveError, Driven, End, Job, Pace, Seat, drive};
 use crate::init_data::{CannotSign, Signed};
 use crate::record::{Intervals, interval_length};
 use crate::scenario::Outside;
 use crate::stop::Cut;
-use crate::vitals::{self, Observed, Observer, Subject};
+use crate::vitals::{self, Observed, Observer, Subject, Threads};
 
 /// How far ahead the load is planned: time to sign the first opens, at some 30 us each, while everything starts.
 pub(super) const LEAD: Duration = Duration::from_millis(500);
@@ -43,7 +43,8 @@ pub(super) fn load(
 ) -> Result<Seal, Trouble> {
     let (ground, system) = (rig.ground, side.system);
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
-    let observer = observe(rig, telegram, side);
+    let seat = Seat::among(&ground.cores.rig);
+    let observer = observe(rig, telegram, side, seat.clone());
     observer.describe(&mut header.observations);
     header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
     let load_from = ground.start_at.unwrap_or_else(|| ground.clock.now() + LEAD);
@@ -54,7 +55,7 @@ pub(super) fn load(
     let signed = sign(rig, load_from, &ahead)?;
     // What is not signed by then is signed during the load, on a core that the driving thread would rather have.
     signed.wait(ground.load_length, LEAD / 2);
-    let (watching, job) = prepare(rig, telegram, Arc::new(signed), load_from)?;
+    let (watching, job) = prepare(rig, telegram, (Arc::new(signed), seat), load_from)?;
     spare(rig, system, load_from);
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
@@ -103,10 +104,14 @@ fn sign(rig: &Rig<'_>, load_from: Duration, ahead: &Arc<AtomicU64>) -> Result<Si
     Signed::start_metered(&rig.order.scenario, &ground.plan, ground.bot_token, ground.epoch_unix + load_from, meter)
 }
 
-/// Acts that were not sent for want of a connection are the rig's own bound at work, and the report says so, and whose
-/// doing it was that the bound was met.
+/// Acts that were not sent for want of a connection, or too late, are the rig's own bounds at work, and the report says so,
+/// and whose doing it was that the bound was met.
 fn note_capped(rig: &Rig<'_>, driven: &Driven) {
-    let Driven { open_peak, capped, held_back, .. } = driven;
+    let Driven { open_peak, capped, held_back, too_late, .. } = driven;
+    if *too_late > 0 {
+        let text = format!("{too_late} acts were abandoned: the rig itself was a second or more late for them");
+        event(rig, driven.ended, EventKind::Note, &text);
+    }
     let open = format!("{open_peak} connections were open, as many as the limit on open files allows");
     if *capped > 0 {
         let text = format!("{capped} acts were abandoned: {open}, and those were waiting for answers");
@@ -128,7 +133,7 @@ fn neighbours(telegram: &Telegram, side: &Side<'_>) -> BTreeMap<u16, String> {
 }
 
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
-fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
+fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>, seat: Seat) -> Observer {
     let ground = rig.ground;
     let here = if rig.order.places.observes() { Ok(()) } else { Err("the first shard observes".to_owned()) };
     let subject = Subject {
@@ -140,7 +145,7 @@ fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
         often: rig.order.scenario.system.outside == Outside::Often,
         system_cores: ground.cores.system.clone(),
         rig_cores: ground.cores.rig.clone(),
-        stub_threads: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(),
+        threads: Threads { stub: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(), seat },
         heartbeat: rig.heartbeat.clone(),
         neighbours: neighbours(telegram, side),
         services: side.services.iter().map(|service| (service.name.clone(), service.root())).collect(),
@@ -152,7 +157,7 @@ fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>) -> Observer {
 fn prepare(
     rig: &Rig<'_>,
     telegram: &Telegram,
-    signed: Arc<Signed>,
+    (signed, seat): (Arc<Signed>, Seat),
     load_from: Duration,
 ) -> Result<(Option<Watching>, Job), Trouble> {
     let (ground, scenario) = (rig.ground, &rig.order.scenario);
@@ -165,6 +170,7 @@ fn prepare(
         scenario: Arc::clone(scenario),
         plan: Arc::clone(&ground.plan),
         pace: Pace::Planned,
+        seat,
         target: ground.target.clone(),
         bot_token: ground.bot_token.to_owned(),
         signed,

@@ -12,7 +12,7 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::{Rig, bot, tongue};
-use crate::drive::{Job, Pace, drive};
+use crate::drive::{Job, Pace, Seat, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
@@ -62,6 +62,8 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         scenario: Arc::clone(&rig.order.scenario),
         plan,
         pace: Pace::Planned,
+        // It is one player alone, and this thread goes on with other things.
+        seat: Seat::default(),
         target: ground.target.clone(),
         bot_token: ground.bot_token.to_owned(),
         signed: Arc::new(signed),
@@ -132,7 +134,9 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Reset => spoken(rig, "was not answered: the connection was reset"),
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
-        Outcome::RigFault(fault) => return Trouble::Failed(format!("the pre-flight could not be sent: {fault:?}")),
+        Outcome::RigFault(fault) => {
+            return Trouble::Failed(format!("the pre-flight could not be sent: {}", fault.in_words()));
+        }
         Outcome::Unanswered => {
             let why = telegram.stub().map(|stub| bot::why_not(rig, stub, system)).unwrap_or_default();
             format!("was not answered by any call of the bot in time: {why}")

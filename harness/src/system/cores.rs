@@ -114,6 +114,12 @@ pub fn pin_this_thread(cores: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// Of the rig's cores those for everything but the driving thread, which has the first for itself; the only one is
+/// shared.
+pub fn beside_the_driver(rig: &[u32]) -> &[u32] {
+    if rig.len() > 1 { &rig[1..] } else { rig }
+}
+
 /// Where the system's threads were really seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pinning {
@@ -174,6 +180,12 @@ mod tests {
     fn a_count_takes_the_last_cores_and_the_rig_the_others() {
         assert_eq!(sets(&Cores::Count(1), &[0, 1]), (vec![1], vec![0], false));
         assert_eq!(sets(&Cores::Count(2), &[0, 1, 2, 3]), (vec![2, 3], vec![0, 1], false));
+    }
+
+    #[test]
+    fn the_rigs_other_threads_keep_off_the_driving_threads_core_unless_it_is_the_only_one() {
+        assert_eq!(beside_the_driver(&[0, 2, 3]), [2, 3]);
+        assert_eq!(beside_the_driver(&[4]), [4]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use procfs::process::Process;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Clock ticks of one core, or of all together.
+/// Clock ticks of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ticks {
     busy: u64,
@@ -17,7 +17,6 @@ struct Ticks {
 /// The counters of `/proc/stat` at one instant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counters {
-    machine: Ticks,
     cores: BTreeMap<u32, Ticks>,
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Counters {
 pub(super) struct Shares {
     /// Of the given cores' time, what was busy; what the host stole is not.
     pub(super) busy: Option<f64>,
-    /// Of the whole machine's time, what the host stole.
+    /// Of the time of the rig's and the system's cores, what the host stole.
     pub(super) stolen: Option<f64>,
 }
 
@@ -42,28 +41,35 @@ impl Counters {
             let mut fields = line.split_ascii_whitespace();
             let name = fields.next().unwrap_or_default();
             let ticks = Ticks::of(&fields.filter_map(|field| field.parse().ok()).collect::<Vec<u64>>());
-            match name.strip_prefix("cpu").map(str::parse::<u32>) {
-                Some(Ok(core)) => drop(counters.cores.insert(core, ticks)),
-                Some(Err(_)) | None => counters.machine = ticks,
+            // The first line is of all together.
+            if let Some(core) = name.strip_prefix("cpu").and_then(|core| core.parse().ok()) {
+                counters.cores.insert(core, ticks);
             }
         }
         counters
     }
 
-    /// What happened since an earlier reading.
-    pub(super) fn since(&self, before: &Self, cores: &[u32]) -> Shares {
-        let sum = |counters: &Self| {
-            let ticks = cores.iter().filter_map(|core| counters.cores.get(core));
-            ticks.fold((0, 0), |(busy, all), ticks| (busy + ticks.busy, all + ticks.all))
-        };
-        let ((busy, all), (busy_before, all_before)) = (sum(self), sum(before));
-        Shares {
-            busy: share(busy.saturating_sub(busy_before), all.saturating_sub(all_before)),
-            stolen: share(
-                self.machine.stolen.saturating_sub(before.machine.stolen),
-                self.machine.all.saturating_sub(before.machine.all),
-            ),
+    /// What happened since an earlier reading: how busy `cores` were, and what was stolen from `all_cores`.
+    pub(super) fn since(&self, before: &Self, cores: &[u32], all_cores: &[u32]) -> Shares {
+        let (own, all) = (self.spent(before, cores), self.spent(before, all_cores));
+        Shares { busy: share(own.busy, own.all), stolen: share(all.stolen, all.all) }
+    }
+
+    fn spent(&self, before: &Self, cores: &[u32]) -> Ticks {
+        let (now, before) = (self.sum(cores), before.sum(cores));
+        Ticks {
+            busy: now.busy.saturating_sub(before.busy),
+            stolen: now.stolen.saturating_sub(before.stolen),
+            all: now.all.saturating_sub(before.all),
         }
+    }
+
+    fn sum(&self, cores: &[u32]) -> Ticks {
+        cores.iter().filter_map(|core| self.cores.get(core)).fold(Ticks::default(), |sum, ticks| Ticks {
+            busy: sum.busy + ticks.busy,
+            stolen: sum.stolen + ticks.stolen,
+            all: sum.all + ticks.all,
+        })
     }
 }
 
@@ -103,7 +109,8 @@ pub(super) fn own(stub_threads: &[u32]) -> Own {
     Own { rig: all.saturating_sub(stub.unwrap_or_default()), stub }
 }
 
-fn thread_time(threads: &[u32]) -> Option<Duration> {
+/// CPU time of these threads of this process so far; nothing when one of them could not be read.
+pub(super) fn thread_time(threads: &[u32]) -> Option<Duration> {
     let me = Process::myself().ok()?;
     let times = threads.iter().map(|thread| {
         let task = me.task_from_tid(*thread as i32).ok()?;
@@ -124,21 +131,21 @@ mod tests {
     #[test]
     fn busy_and_stolen_time_are_told_apart() {
         let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
-        let shares = after.since(&before, &[0]);
+        let shares = after.since(&before, &[0], &[0, 2]);
         assert_eq!((shares.busy, shares.stolen), (Some(0.8), Some(0.1)));
     }
 
     #[test]
     fn cores_go_by_their_number_not_by_their_line() {
         let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
-        assert_eq!(after.since(&before, &[2]).busy, Some(0.0));
-        assert_eq!(after.since(&before, &[1]).busy, None);
+        assert_eq!(after.since(&before, &[2], &[0]), Shares { busy: Some(0.0), stolen: Some(0.2) });
+        assert_eq!(after.since(&before, &[1], &[2]), Shares { busy: None, stolen: Some(0.0) });
     }
 
     #[test]
     fn nothing_is_known_before_a_tick_has_passed() {
         let now = Counters::parse(BEFORE);
-        assert_eq!(now.since(&now, &[0]), Shares { busy: None, stolen: None });
+        assert_eq!(now.since(&now, &[0], &[0]), Shares { busy: None, stolen: None });
     }
 
     #[test]

@@ -35,4 +35,4 @@ pub use heartbeat::Folder;
 pub(crate) use heartbeat::{Runtime, isolating};
 pub use machine::machine;
 pub use observer::{Observed, Observer, Subject};
-pub use own::OwnUse;
+pub use own::{OwnUse, Threads};

@@ -18,7 +18,7 @@ use super::netstat::NetStat;
 use super::ours::Ours;
 use super::outbound::{OutboundWatch, Watched};
 use super::outside;
-use super::own::OwnUse;
+use super::own::{OwnUse, Threads};
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
 use super::served::{Served, WaitsFor};
@@ -70,8 +70,8 @@ pub struct Subject {
     pub system_cores: Vec<u32>,
     /// The rig's own cores.
     pub rig_cores: Vec<u32>,
-    /// The stub's threads, whose CPU time is told apart from the rig's.
-    pub stub_threads: Vec<u32>,
+    /// The rig's threads that can be its limit by themselves.
+    pub threads: Threads,
     /// Where the probes inside the system write, or why there are none.
     pub heartbeat: Result<Arc<Folder>, String>,
     /// What listens on a port that the system may connect to, where the run knows.
@@ -218,6 +218,7 @@ impl Observer {
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let kept = subject.clone();
+        let own = OwnUse::of(&subject.rig_cores, &subject.system_cores, subject.threads);
         let mut observing = Observing {
             clock,
             from: steady.from,
@@ -230,7 +231,7 @@ impl Observer {
             accept_gauge: bare.as_ref().map(|connects| Arc::clone(&connects.gauge)),
             ours,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
-            own: OwnUse::new(subject.rig_cores, subject.stub_threads),
+            own,
             rows,
             dropped: 0,
             tree_cpu: Duration::ZERO,

@@ -6,31 +6,47 @@ use floodrig_reports::recording::Vital;
 
 use super::cpu::{self, Counters, Shares};
 use super::noise::Noise;
+use crate::drive::Seat;
 
 /// Watches the rig's own cores and CPU time.
 #[derive(Debug)]
 pub struct OwnUse {
     cores: Vec<u32>,
-    apart: Vec<u32>,
+    /// The rig's cores and the system's.
+    all_cores: Vec<u32>,
+    threads: Threads,
     counters: Option<Counters>,
     noise: Noise,
 }
 
+/// Threads of the rig that can be its limit by themselves, since one thread can use one core.
+#[derive(Debug, Clone, Default)]
+pub struct Threads {
+    /// The stub's, whose CPU time is told apart from the rig's.
+    pub stub: Vec<u32>,
+    /// Where the driving thread is found, once it drives.
+    pub seat: Seat,
+}
+
 impl OwnUse {
-    /// Of these cores; the threads `apart` are the stub's, whose CPU time is told apart from the rig's.
-    pub fn new(cores: Vec<u32>, apart: Vec<u32>) -> Self {
-        Self { noise: Noise::of(&cores), cores, apart, counters: Counters::read() }
+    /// Of the rig's cores, and of what the host steals from them and from the system's.
+    pub fn of(rig: &[u32], system: &[u32], threads: Threads) -> Self {
+        let mut all_cores = [rig, system].concat();
+        all_cores.sort_unstable();
+        all_cores.dedup();
+        Self { noise: Noise::of(rig), cores: rig.to_vec(), all_cores, threads, counters: Counters::read() }
     }
 
     /// A vital of `at`, with nothing in it yet of the system.
     pub fn look(&mut self, at: Duration) -> Vital {
         let counters = Counters::read();
         let shares = match (&counters, &self.counters) {
-            (Some(now), Some(before)) => now.since(before, &self.cores),
+            (Some(now), Some(before)) => now.since(before, &self.cores, &self.all_cores),
             (None, _) | (_, None) => Shares::default(),
         };
         self.counters = counters;
-        let own = cpu::own(&self.apart);
+        let own = cpu::own(&self.threads.stub);
+        let driver = self.threads.seat.thread().and_then(|thread| cpu::thread_time(&[thread]));
         let noise = self.noise.look(at);
         Vital {
             at_us: at.as_micros() as u64,
@@ -40,6 +56,7 @@ impl OwnUse {
             core_mhz: noise.mhz,
             rig_cpu_us: Some(own.rig.as_micros() as u64),
             stub_cpu_us: own.stub.map(|stub| stub.as_micros() as u64),
+            driver_cpu_us: driver.map(|driver| driver.as_micros() as u64),
             ..Vital::default()
         }
     }

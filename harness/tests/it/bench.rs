@@ -3,12 +3,14 @@
 mod nothing;
 mod secure;
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use floodrig::system::cores::{machine, pin_this_thread};
 use serde_json::Value;
 
 use crate::rig::{eventually, kill};
@@ -58,18 +60,53 @@ fn an_open_loop_sends_as_many_as_its_rate_says() {
 }
 
 #[test]
-fn a_rig_that_is_stopped_makes_its_run_invalid_in_words() {
+fn a_rig_that_is_stopped_makes_its_run_invalid_in_words_and_no_storm_of_what_came_due_meanwhile() {
     let (address, received) = counting();
     let url = format!("http://{address}/");
-    let rig = command(&[&url, "--rate", "50", "--duration", "4s"]).spawn().expect("the rig starts");
+    let rig = command(&[&url, "--rate", "400", "--duration", "6s", "--json"]).spawn().expect("the rig starts");
     eventually("the load has begun", || received.load(Ordering::SeqCst) > 5);
     kill(rig.id(), "STOP");
-    thread::sleep(Duration::from_millis(1_500));
+    thread::sleep(Duration::from_secs(3));
     kill(rig.id(), "CONT");
     let output = rig.wait_with_output().expect("the rig ends");
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(text.contains("the rig stood still"), "{text}");
+    // Of the 1,200 that came due meanwhile only those of the last second are sent.
+    let act = &summary(&output)["acts"]["bench"];
+    let never_sent = act["outcomes"]["abandoned"].as_u64().expect("a count");
+    assert!(never_sent >= 790, "{act}");
+    assert_eq!(act["planned"].as_u64(), Some(received.load(Ordering::SeqCst) + never_sent), "{act}");
+}
+
+/// [`counting`] beside the first core, which is the rig's, where there is another.
+fn counting_apart() -> (SocketAddr, Arc<AtomicU64>) {
+    let start = || {
+        let machine = machine().expect("the machine's cores");
+        pin_this_thread(if machine.len() > 1 { &machine[1..] } else { &machine }).expect("they are to be had");
+        counting()
+    };
+    thread::spawn(start).join().expect("the server starts")
+}
+
+#[test]
+fn a_rate_that_no_rig_can_keep_makes_the_run_invalid_and_the_rig_says_that_it_was_the_limit_itself() {
+    let (address, _) = counting_apart();
+    // Few handles bound the threads of the server, which are the test's own.
+    let arguments = format!("bench http://{address}/ --rate 500000 --duration 300ms --timeout 1s --json");
+    let shell = format!("ulimit -n 256; exec \"$0\" {arguments}");
+    let output =
+        Command::new("sh").args(["-c", &shell, env!("CARGO_BIN_EXE_floodrig")]).output().expect("the rig starts");
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    let summary = summary(&output);
+    let reasons = summary["invalid_because"].to_string();
+    // On a machine that others use at the same time it is they who are on its core, and it says that.
+    let cause = match summary["rig"]["own_busy"].as_f64() {
+        Some(0.9..) => "the rig itself used",
+        Some(_) | None => "others were on the rig's cores",
+    };
+    assert!(reasons.contains(cause) && !reasons.contains("something else"), "{reasons}");
+    assert_eq!(summary["acts"]["bench"]["outcomes"]["rig_fault"], 0, "the load holds the connections, not the crowd");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Histogram, Outcome, Outcomes, Sample};
+use super::{Histogram, Outcome, Outcomes, RigFaults, Sample};
 
 /// One interval of a run: 100 ms for runs up to a minute, else 1 s. A sample belongs to the interval it ended in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct ActInterval {
     pub ok: u64,
     /// Acts that did not, by class.
     pub outcomes: Outcomes,
+    /// Of those at the rig's own fault, how many of each kind.
+    #[serde(default, skip_serializing_if = "RigFaults::is_none")]
+    pub rig_faults: RigFaults,
     /// Of the ok ones, those whose handshake needed SYN retransmits.
     pub late_connect: u64,
     /// Of the skipped ones, those whose player had left.
@@ -79,6 +82,9 @@ impl ActInterval {
         if sample.outcome == Outcome::Abandoned {
             self.count_abandoned(sample);
         }
+        if let Outcome::RigFault(fault) = sample.outcome {
+            self.rig_faults.count(fault);
+        }
         self.left += u64::from(sample.outcome == Outcome::Skipped { left: true });
     }
 
@@ -108,6 +114,7 @@ impl ActInterval {
         self.offered += other.offered;
         self.ok += other.ok;
         self.outcomes.merge(&other.outcomes);
+        self.rig_faults.merge(&other.rig_faults);
         self.late_connect += other.late_connect;
         self.left += other.left;
         self.requests += other.requests;
@@ -182,6 +189,6 @@ mod tests {
             sample(Duration::ZERO, Outcome::RigFault(RigFault::TooManyOpenFiles)),
         ]);
         assert_eq!((act.failed_response.count(), act.lag.count()), (0, 0));
-        assert_eq!(act.outcomes.total(), 2);
+        assert_eq!((act.outcomes.total(), act.rig_faults.too_many_open_files), (2, 1));
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::RigFault;
+
 /// One planned act and what became of it. All instants are durations since the run's epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
@@ -33,6 +35,11 @@ impl Sample {
     /// An act that was free to go and not sent within this long was sent late. It is half of the 100 ms in which
     /// people take an answer for instant (Nielsen, "Response Times: The 3 Important Limits").
     pub const LATE: Duration = Duration::from_millis(50);
+
+    /// An act as late as this was not held up by scheduling: the rig stood still (stopped, suspended, starved) or was far
+    /// behind, and the run is invalid. What has come due meanwhile would leave in a heap that nobody had planned, so that
+    /// it is not sent any more.
+    pub const STOOD_STILL: Duration = Duration::from_secs(1);
 
     /// What the user waited: from the planned instant to the end.
     pub fn response(&self) -> Duration {
@@ -86,7 +93,7 @@ pub enum Outcome {
     Unanswered,
     /// The rig could not send it. Never charged to the system; the run is invalid.
     RigFault(RigFault),
-    /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, or the run ended.
+    /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, the rig itself was too late for it, or the run ended.
     Abandoned,
     /// Begun after the scenario had ordered the system to stop, and not served: nobody need listen then.
     Stopped,
@@ -121,20 +128,6 @@ impl Outcome {
         counted.count(self);
         counted.named().into_iter().find(|(_, count)| *count > 0).map_or("ok", |(name, _)| name)
     }
-}
-
-/// What kept the rig itself from sending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RigFault {
-    /// `EADDRNOTAVAIL`: the rig ran out of local ports.
-    AddressNotAvailable,
-    /// `EMFILE` or `ENFILE`: the rig ran out of descriptors.
-    TooManyOpenFiles,
-    /// `ENOBUFS` or `ENOMEM`: the kernel ran out of memory for sockets.
-    NoBufferSpace,
-    /// Any other local error, such as a request that could not be built.
-    Local,
 }
 
 /// Acts that did not succeed, by class. `ok` stands beside them; together they are the planned acts.

@@ -36,7 +36,7 @@ pub struct Vital {
     pub stalling_us: Option<u64>,
     /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
     pub rig_core_busy: Option<f64>,
-    /// Share of time the host stole from this machine since the last tick, 0.0..=1.0.
+    /// Share of time the host stole from the rig's and the system's cores since the last tick, 0.0..=1.0.
     pub steal: Option<f64>,
     /// Share of the time since the last tick in which some task of the machine waited for a processor, 0.0..=1.0.
     #[serde(default)]
@@ -48,6 +48,9 @@ pub struct Vital {
     pub rig_cpu_us: Option<u64>,
     /// CPU time the stub's thread has used so far.
     pub stub_cpu_us: Option<u64>,
+    /// CPU time the driving thread has used so far; nothing: it does not drive now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver_cpu_us: Option<u64>,
 }
 
 /// One process of the system's tree at one tick.

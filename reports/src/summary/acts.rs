@@ -86,6 +86,7 @@ impl Act {
             planned,
             ok: act.ok,
             outcomes: act.outcomes,
+            rig_faults: act.rig_faults,
             late_connect: act.late_connect,
             unserved: act.outcomes.unserved(),
             left: act.left,

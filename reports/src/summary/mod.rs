@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outbound::Connections;
 use crate::recording::{
-    Confined, Ending, Header, Message, MethodCounts, Observations, Outcomes, Source, Stack, StallKind,
+    Confined, Ending, Header, Message, MethodCounts, Observations, Outcomes, RigFaults, Source, Stack, StallKind,
 };
 
 /// The numbers of one run. Verdict, breaches and findings are added where it is written (`json`).
@@ -73,6 +73,9 @@ pub struct Act {
     pub ok: u64,
     /// Acts that did not, by class.
     pub outcomes: Outcomes,
+    /// Of those at the rig's own fault, how many of each kind.
+    #[serde(default)]
+    pub rig_faults: RigFaults,
     /// Of the ok ones, those whose handshake needed SYN retransmits.
     pub late_connect: u64,
     /// Refused + reset + connect timeout + no TLS session + closed + malformed + timeout.
@@ -124,11 +127,18 @@ pub struct Rig {
     pub cpu_us_per_request: Option<f64>,
     /// The busiest second of the rig's cores, whoever used them, 0.0..=1.0.
     pub core_busy: Option<f64>,
-    /// The most that the rig and its stub themselves used of their cores in a second, 0.0..=1.0.
+    /// The most that the rig and its stub themselves used in a second, 0.0..=1.0: of all their cores, or either of its
+    /// two single threads of the one core that it can use, whichever is more.
     pub own_busy: Option<f64>,
-    /// What they used for five seconds on end, 0.0..=1.0.
+    /// What they used for five seconds on end, or for the whole of a shorter load, 0.0..=1.0.
     pub own_busy_sustained: Option<f64>,
-    /// The share of the load's time that the host stole.
+    /// The driving thread alone, of its one core.
+    #[serde(default)]
+    pub driver: Busy,
+    /// The stub's thread alone, of one core.
+    #[serde(default)]
+    pub stub: Busy,
+    /// The share of the load's time that the host stole from the rig's and the system's cores.
     pub steal: Option<f64>,
     /// The share of the load's time in which some task of the machine waited for a processor.
     pub pressure: Option<f64>,
@@ -140,6 +150,15 @@ pub struct Rig {
     pub stub_cpu_seconds: Option<f64>,
     /// Rows and exemplars dropped because a queue was full.
     pub dropped: u64,
+}
+
+/// How much of its cores something used, 0.0..=1.0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Busy {
+    /// In its busiest second.
+    pub most: Option<f64>,
+    /// For five seconds on end, or for the whole of a shorter load.
+    pub sustained: Option<f64>,
 }
 
 /// Lag quantiles in microseconds.

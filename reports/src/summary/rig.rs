@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Rig;
+use super::{Busy, Rig};
 use crate::recording::{Header, Part, Vital};
 
 /// How long the rig must be busy for it to count as sustained: one busy second is a burst, and lag tells what it did.
+/// A load that is over sooner counts as a whole.
 const SUSTAINED_SECONDS: usize = 5;
 
 /// Gathers what the vitals say of the rig while the load is on.
@@ -16,6 +17,9 @@ pub(super) struct RigWatch {
     cores: usize,
     busy_by_second: BTreeMap<u64, Mean>,
     own: OwnUse,
+    /// One thread each, which can use one core however many there are.
+    driver: OwnUse,
+    stub: OwnUse,
     steal: Mean,
     pressure: Mean,
     core_mhz: Option<(u64, u64)>,
@@ -23,7 +27,7 @@ pub(super) struct RigWatch {
     stub_cpu_us: Option<u64>,
 }
 
-/// What the rig and its stub have used: the first reading of the load, then the last of each second.
+/// What the rig or a part of it has used: the first reading of the load, then the last of each second.
 #[derive(Debug, Default)]
 struct OwnUse {
     first: Option<Reading>,
@@ -72,15 +76,26 @@ impl Span {
 }
 
 impl OwnUse {
-    fn add(&mut self, second: u64, reading: Reading) {
+    fn add(&mut self, second: u64, at_us: u64, cpu_us: Option<u64>) {
+        let Some(cpu_us) = cpu_us else { return };
+        let reading = Reading { at_us, cpu_us };
         self.first.get_or_insert(reading);
         self.by_second.insert(second, reading);
+    }
+
+    fn busy(&self, cores: usize) -> Busy {
+        let shares = self.shares(cores);
+        let window = SUSTAINED_SECONDS.min(shares.len());
+        let sustained = (window > 0).then(|| greatest(shares.windows(window).map(least))).flatten();
+        Busy { most: greatest(shares.iter().copied()), sustained }
     }
 
     /// The share of the cores' time that was used in each second.
     fn shares(&self, cores: usize) -> Vec<f64> {
         let readings: Vec<Reading> = self.first.into_iter().chain(self.by_second.values().copied()).collect();
-        let spans = readings.windows(2).map(|pair| (pair[1].at_us - pair[0].at_us, pair[1].cpu_us - pair[0].cpu_us));
+        let spans = readings
+            .windows(2)
+            .map(|pair| (pair[1].at_us - pair[0].at_us, pair[1].cpu_us.saturating_sub(pair[0].cpu_us)));
         spans
             .filter(|(length, _)| *length > 0)
             .map(|(length, cpu)| cpu as f64 / (length * cores as u64) as f64)
@@ -109,22 +124,25 @@ impl RigWatch {
                 let (lowest, highest) = self.core_mhz.unwrap_or((mhz, mhz));
                 self.core_mhz = Some((lowest.min(mhz), highest.max(mhz)));
             }
-            if let Some(rig) = vital.rig_cpu_us {
-                let cpu_us = rig + self.stub_cpu_us.unwrap_or(0);
-                self.own.add(second, Reading { at_us: vital.at_us, cpu_us });
-            }
+            let both = vital.rig_cpu_us.map(|rig| rig + self.stub_cpu_us.unwrap_or(0));
+            self.own.add(second, vital.at_us, both);
+            self.driver.add(second, vital.at_us, vital.driver_cpu_us);
+            self.stub.add(second, vital.at_us, vital.stub_cpu_us);
         }
     }
 
     /// With the CPU time that the load took before it began.
     pub(super) fn summary(&self, requests: u64, ahead_us: u64) -> Rig {
-        let own = self.own.shares(self.cores);
+        let (own, driver, stub) = (self.own.busy(self.cores), self.driver.busy(1), self.stub.busy(1));
+        let greatest_of = |of: fn(&Busy) -> Option<f64>| greatest([own, driver, stub].iter().filter_map(of));
         let cpu_us = self.rig_cpu_us.length().map(|us| us + ahead_us);
         Rig {
             cpu_us_per_request: cpu_us.filter(|_| requests > 0).map(|us| us as f64 / requests as f64),
             core_busy: greatest(self.busy_by_second.values().filter_map(|second| second.get())),
-            own_busy: greatest(own.iter().copied()),
-            own_busy_sustained: greatest(own.windows(SUSTAINED_SECONDS).map(least)),
+            own_busy: greatest_of(|busy| busy.most),
+            own_busy_sustained: greatest_of(|busy| busy.sustained),
+            driver,
+            stub,
             steal: self.steal.get(),
             pressure: self.pressure.get(),
             core_mhz: self.core_mhz,
@@ -148,6 +166,8 @@ impl Rig {
             own_busy: worst(|part| part.own_busy),
             own_busy_sustained: worst(|part| part.own_busy_sustained),
             steal: worst(|part| part.steal),
+            driver: Busy::default(),
+            stub: Busy::default(),
             ..self
         }
     }
@@ -177,16 +197,27 @@ mod tests {
     }
 
     /// Ten ticks for each second, the load beginning two seconds after the epoch; of each second the rig and its stub
-    /// use the given share on each of `cores`, half each, while the cores are wholly busy.
+    /// use the given share on each of `cores`, half each, while the cores are wholly busy. The stub's one thread tells
+    /// its time, but for a rig of several cores, where it would use more than one.
     fn watched(cores: u32, own: &[f64]) -> Rig {
-        let mut watch = watch((2_000_000, 2_000_000 + own.len() as u64 * 1_000_000), cores);
+        let ticks = own.iter().flat_map(|share| [*share * f64::from(cores) * 100_000.0 / 2.0; 10]);
+        let told = |half| Vital { rig_cpu_us: Some(half), stub_cpu_us: Some(half), ..Vital::default() };
+        watched_as(cores, ticks, |half| if cores == 1 { told(half) } else { rig_alone(2 * half) })
+    }
+
+    fn rig_alone(used: u64) -> Vital {
+        Vital { rig_cpu_us: Some(used), ..Vital::default() }
+    }
+
+    /// So many microseconds are used in each tick, and this is what is told of what has been used so far.
+    fn watched_as(cores: u32, ticks: impl Iterator<Item = f64>, told: impl Fn(u64) -> Vital) -> Rig {
+        let ticks: Vec<f64> = ticks.collect();
+        let mut watch = watch((2_000_000, 2_000_000 + ticks.len() as u64 * 100_000), cores);
         let mut used = 0.0;
-        for (tick, share) in own.iter().flat_map(|share| [*share; 10]).enumerate() {
-            used += share * f64::from(cores) * 100_000.0 / 2.0;
-            let (at_us, half) = (2_100_000 + tick as u64 * 100_000 - 1, Some(used as u64));
-            let vital =
-                Vital { at_us, rig_core_busy: Some(1.0), rig_cpu_us: half, stub_cpu_us: half, ..Vital::default() };
-            watch.take(&vital);
+        for (tick, share) in ticks.into_iter().enumerate() {
+            used += share;
+            let at_us = 2_100_000 + tick as u64 * 100_000 - 1;
+            watch.take(&Vital { at_us, rig_core_busy: Some(1.0), ..told(used as u64) });
         }
         watch.summary(1_000, 0)
     }
@@ -208,17 +239,32 @@ mod tests {
     }
 
     #[test]
+    fn one_thread_that_fills_its_core_is_the_rigs_limit_however_many_cores_there_are() {
+        let full = || [96_000.0; 60].into_iter();
+        let driver = watched_as(7, full(), |used| Vital { driver_cpu_us: Some(used), ..rig_alone(used) });
+        let stub = watched_as(7, full(), |used| Vital { stub_cpu_us: Some(used), ..rig_alone(0) });
+        for (rig, busy) in [(&driver, driver.driver), (&stub, stub.stub)] {
+            assert!(is_about(busy.most, 0.96) && is_about(busy.sustained, 0.96), "{rig:?}");
+            assert_eq!((rig.own_busy, rig.own_busy_sustained), (busy.most, busy.sustained));
+        }
+        assert_eq!((driver.stub, stub.driver), (Busy::default(), Busy::default()));
+        // Seven threads at a seventh of their time each are far from it.
+        assert!(is_about(watched_as(7, full(), rig_alone).own_busy_sustained, 0.96 / 7.0));
+    }
+
+    #[test]
     fn the_busiest_second_is_no_sustained_load() {
         let rig = watched(1, &[0.1, 0.1, 1.0, 0.1, 0.1, 0.1]);
         assert!(is_about(rig.own_busy, 1.0) && is_about(rig.own_busy_sustained, 0.1), "{rig:?}");
     }
 
     #[test]
-    fn five_busy_seconds_on_end_are_and_four_are_not() {
+    fn five_busy_seconds_on_end_are_and_four_are_not_unless_they_are_the_whole_load() {
         let sustained = |own: &[f64]| watched(1, own).own_busy_sustained;
         assert!(is_about(sustained(&[0.2, 0.95, 0.95, 0.95, 0.95, 0.95, 0.2]), 0.95));
         assert!(is_about(sustained(&[0.2, 0.95, 0.95, 0.95, 0.95, 0.2, 0.2]), 0.2));
-        assert_eq!(sustained(&[0.95; 4]), None);
+        assert!(is_about(sustained(&[0.95; 4]), 0.95));
+        assert!(is_about(sustained(&[0.95, 0.95, 0.2, 0.95]), 0.2));
     }
 
     #[test]

@@ -1,27 +1,27 @@
 //! Whether the rig itself was the limit. A slow or dead system is never a reason: only what the rig, its cores and
 //! the host did wrong counts here.
 
-use std::time::Duration;
-
 use crate::Value;
-use crate::recording::Sample;
-use crate::summary::Summary;
+use crate::recording::{RigFaults, Sample};
+use crate::summary::{Busy, Rig, Summary};
 
 /// More than this share of the acts sent late puts the 99th percentile of lag beyond [`Sample::LATE`], and with it
 /// the percentile that most budgets are on.
 const LATE_SHARE: f64 = 0.01;
 
-/// An act sent this late was not held up by scheduling: the rig stood still (stopped, suspended, starved), and the
-/// acts planned meanwhile came in a heap that nobody had planned.
-const STOOD_STILL: Duration = Duration::from_secs(1);
-
-/// A rig that uses more than this of its cores for five seconds on end has no room left to send in time (an M/D/1
-/// queue waits five times its service time at 91 %).
+/// A rig that uses more than this of its cores, or of the one core of its driving thread or its stub's, for five seconds
+/// on end has no room left to be in time (an M/D/1 queue waits five times its service time at 91 %).
 const BUSY: f64 = 0.9;
 
-/// A host that takes this share of the machine's time is what made the rig late. On its own it is no reason: what it
-/// does to the rig shows as lag, and what it does to the system is part of the machine that was measured.
+/// A host that takes this share of the time of the rig's and the system's cores is what made the rig late. So much is
+/// no reason by itself: what it does to the rig shows as lag, and what it does to the system is part of the machine that
+/// was measured.
 const STOLEN: f64 = 0.1;
+
+/// Beyond this share, over the whole load, the figures are the host's and not the system's: a system that keeps its
+/// cores 75 % busy keeps what is left of them 94 % busy, and its queue is five times as long (M/D/1). The next run finds
+/// another host.
+const MOST_STOLEN: f64 = 0.2;
 
 /// Why the run tells nothing about the system; empty when it does.
 pub(crate) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
@@ -35,6 +35,7 @@ pub(crate) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
     if summary.header.judge_latency {
         reasons.extend(sent_late(summary));
         reasons.extend(was_saturated(summary));
+        reasons.extend(was_robbed(summary));
     }
     reasons
 }
@@ -46,15 +47,17 @@ fn faults_of_the_rigs(summary: &Summary) -> Vec<String> {
     faults.chain(sent_nothing(summary)).collect()
 }
 
-fn could_not_send(summary: &Summary) -> Option<String> {
-    let faults: u64 = summary.acts.values().map(|act| act.outcomes.rig_fault).sum();
-    (faults > 0).then(|| {
-        let faults = Value::Count(faults);
-        format!(
-            "the rig could not send {faults} of its acts: it ran out of local ports, file descriptors or socket memory; \
-             raise `ulimit -n`, or let players share connections"
-        )
-    })
+/// A reason for each kind of fault, since each has another cause.
+fn could_not_send(summary: &Summary) -> Vec<String> {
+    let mut faults = RigFaults::default();
+    summary.acts.values().for_each(|act| faults.merge(&act.rig_faults));
+    let all: u64 = summary.acts.values().map(|act| act.outcomes.rig_fault).sum();
+    let told = faults.kinds().into_iter().map(|(kind, count)| (count, kind.in_words()));
+    let untold = (all.saturating_sub(faults.total()), "its recording does not say why: record it again");
+    told.chain([untold])
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("the rig could not send {} of its acts: {why}", Value::Count(count)))
+        .collect()
 }
 
 fn sent_nothing(summary: &Summary) -> Option<String> {
@@ -70,9 +73,13 @@ fn sent_nothing(summary: &Summary) -> Option<String> {
 
 fn stood_still(summary: &Summary) -> Option<String> {
     let max = summary.rig.lag_us.max?;
-    (u128::from(max) >= STOOD_STILL.as_micros()).then(|| {
+    (u128::from(max) >= Sample::STOOD_STILL.as_micros()).then(|| {
         let (max, p99) = (Value::Time(max), Value::quantile(summary.rig.lag_us.p99));
-        format!("the rig stood still: an act left {max} after it was due (lag p99 {p99})")
+        let late = format!("an act left, or was given up, {max} after it was due (lag p99 {p99})");
+        match too_busy(&summary.rig) {
+            Some(why) => format!("the rig was far behind: {late}: {why}"),
+            None => format!("the rig stood still: {late}"),
+        }
     })
 }
 
@@ -88,36 +95,60 @@ fn sent_late(summary: &Summary) -> Option<String> {
 /// Steal, saturation and company look alike from inside, and call for different remedies.
 fn why_late(summary: &Summary) -> String {
     let rig = &summary.rig;
-    match (rig.own_busy, rig.steal, rig.core_busy) {
+    match (too_busy(rig), rig.steal, rig.core_busy) {
         (_, Some(stolen), _) if stolen > STOLEN => {
             let stolen = Value::Share(stolen);
             format!("the host stole {stolen} of the time, so take a quieter machine")
         }
-        (Some(own), _, _) if own > BUSY => {
-            let own = Value::Share(own);
-            format!("the rig itself used {own} of its cores, so leave it more room or plan less")
-        }
-        (own, _, Some(busy)) if busy > BUSY => {
-            let (own, busy) = (Value::share(own), Value::Share(busy));
+        (Some(why), _, _) => why,
+        (None, _, Some(busy)) if busy > BUSY => {
+            let (own, busy) = (Value::share(rig.own_busy), Value::Share(busy));
             format!("others were on the rig's cores ({busy} busy, the rig's own part {own}), so keep them away")
         }
-        (Some(_) | None, Some(_) | None, Some(_) | None) => "something else on this machine held the rig up".to_owned(),
+        (None, Some(_) | None, Some(_) | None) => "something else on this machine held the rig up".to_owned(),
     }
+}
+
+/// In words, where the rig had no room left in its busiest second.
+fn too_busy(rig: &Rig) -> Option<String> {
+    let own = rig.own_busy.filter(|own| *own > BUSY)?;
+    let (of, remedy) = busiest(rig, own, |busy| busy.most);
+    Some(format!("the rig itself used {} of {of}, so {remedy}", Value::Share(own)))
 }
 
 /// Only the rig's own use: what others do on its cores shows as lag, or did no harm.
 fn was_saturated(summary: &Summary) -> Option<String> {
-    let own = summary.rig.own_busy_sustained?;
-    (own > BUSY).then(|| {
-        let own = Value::Share(own);
-        format!("the rig itself used {own} of its cores for five seconds on end: leave it more room or plan less")
-    })
+    let own = summary.rig.own_busy_sustained.filter(|own| *own > BUSY)?;
+    let (of, remedy) = busiest(&summary.rig, own, |busy| busy.sustained);
+    let own = Value::Share(own);
+    Some(format!("the rig itself used {own} of {of} for five seconds on end or the whole of a shorter load: {remedy}"))
+}
+
+/// What the rig's greatest share is of, and what helps: one thread is not helped by further cores.
+fn busiest(rig: &Rig, own: f64, share: fn(&Busy) -> Option<f64>) -> (&'static str, &'static str) {
+    if share(&rig.driver) == Some(own) {
+        ("its driving thread's core", "plan less, or divide the load among several rigs (--shard)")
+    } else if share(&rig.stub) == Some(own) {
+        ("the one core that its stub's thread can use", "plan less")
+    } else {
+        ("its cores", "leave it more room or plan less")
+    }
+}
+
+fn was_robbed(summary: &Summary) -> Option<String> {
+    let stolen = summary.rig.steal.filter(|stolen| *stolen > MOST_STOLEN)?;
+    let (stolen, most) = (Value::Share(stolen), Value::Share(MOST_STOLEN));
+    Some(format!(
+        "the host stole {stolen} of the time of the rig's and the system's cores, more than {most}: take a quieter \
+         machine, or run it again later"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::recording::RigFault;
 
     fn reasons(change: impl FnOnce(&mut Summary)) -> Vec<String> {
         let mut summary = fixture::summary();
@@ -136,9 +167,36 @@ mod tests {
     }
 
     #[test]
-    fn one_act_at_the_rigs_own_fault_is_enough() {
-        let reasons = reasons(|summary| summary.acts.get_mut("open").unwrap().outcomes.rig_fault = 1);
-        assert!(the_only(&reasons).starts_with("the rig could not send 1 of its acts"));
+    fn one_act_at_the_rigs_own_fault_is_enough_and_each_kind_says_its_own_cause() {
+        for (fault, cause) in [
+            (RigFault::AddressNotAvailable, "no local port was left (EADDRNOTAVAIL)"),
+            (RigFault::TooManyOpenFiles, "the limit on open files was met (EMFILE)"),
+            (RigFault::NoBufferSpace, "the kernel had no memory left for sockets (ENOBUFS)"),
+            (RigFault::Unsigned, "their initData was not signed in time"),
+            (RigFault::Stub, "the stub fell behind or had ended"),
+            (RigFault::Local, "this machine has no way to the target"),
+        ] {
+            let reasons = reasons(|summary| {
+                let open = summary.acts.get_mut("open").unwrap();
+                open.outcomes.rig_fault = 1;
+                open.rig_faults.count(fault);
+            });
+            let said = the_only(&reasons);
+            assert!(said.starts_with(&format!("the rig could not send 1 of its acts: {cause}")), "{said}");
+        }
+    }
+
+    #[test]
+    fn faults_of_two_kinds_are_two_reasons_and_an_old_recording_does_not_say_which() {
+        let reasons = reasons(|summary| {
+            let open = summary.acts.get_mut("open").unwrap();
+            open.outcomes.rig_fault = 6;
+            open.rig_faults = RigFaults { local: 1, unsigned: 2, ..RigFaults::default() };
+        });
+        let begin = |reason: &String| reason.split_once(" of its acts").unwrap().0.to_owned();
+        let counts: Vec<String> = reasons.iter().map(begin).collect();
+        assert_eq!(counts, [2, 1, 3].map(|count| format!("the rig could not send {count}")));
+        assert!(reasons[2].contains("its recording does not say why"), "{reasons:?}");
     }
 
     #[test]
@@ -147,7 +205,7 @@ mod tests {
         assert!(reasons(lag_max(999_999)).is_empty());
         assert_eq!(
             the_only(&reasons(lag_max(2_012_000))),
-            "the rig stood still: an act left 2.012 s after it was due (lag p99 100 us)"
+            "the rig stood still: an act left, or was given up, 2.012 s after it was due (lag p99 100 us)"
         );
         assert_eq!(reasons(lag_max(1_000_000)).len(), 1);
     }
@@ -179,6 +237,32 @@ mod tests {
     }
 
     #[test]
+    fn a_rig_whose_one_thread_is_full_is_the_one_to_blame_also_where_it_is_far_behind() {
+        let busy = Busy { most: Some(0.99), sustained: Some(0.95) };
+        let full = |part: fn(&mut Rig) -> &mut Busy| {
+            reasons(|summary| {
+                let rig = &mut summary.rig;
+                *part(rig) = busy;
+                (rig.own_busy, rig.own_busy_sustained) = (busy.most, busy.sustained);
+                (rig.lag_us.max, rig.core_busy) = (Some(1_000_000), Some(0.14));
+            })
+        };
+        for (part, of) in [
+            ((|rig| &mut rig.driver) as fn(&mut Rig) -> &mut Busy, "its driving thread's core"),
+            (|rig| &mut rig.stub, "the one core that its stub's thread can use"),
+        ] {
+            let reasons = full(part);
+            assert_eq!(reasons.len(), 2, "{reasons:?}");
+            assert!(reasons[0].starts_with("the rig was far behind: an act left"), "{reasons:?}");
+            assert!(reasons[0].contains(&format!("the rig itself used 99 % of {of}")), "{reasons:?}");
+            assert!(
+                reasons[1].starts_with(&format!("the rig itself used 95 % of {of} for five seconds")),
+                "{reasons:?}"
+            );
+        }
+    }
+
+    #[test]
     fn the_rig_may_use_nine_tenths_of_its_cores() {
         let used = |share| move |summary: &mut Summary| summary.rig.own_busy_sustained = Some(share);
         assert!(reasons(used(0.9)).is_empty());
@@ -186,12 +270,17 @@ mod tests {
     }
 
     #[test]
-    fn what_others_and_the_host_take_is_no_reason_while_the_rig_keeps_up() {
-        let crowded = reasons(|summary| {
-            summary.rig.core_busy = Some(1.0);
-            summary.rig.steal = Some(0.5);
-        });
-        assert!(crowded.is_empty());
+    fn what_others_take_is_no_reason_while_the_rig_keeps_up() {
+        assert!(reasons(|summary| summary.rig.core_busy = Some(1.0)).is_empty());
+    }
+
+    #[test]
+    fn a_host_that_steals_more_than_a_fifth_of_the_time_is_a_reason_by_itself() {
+        let stolen = |share| move |summary: &mut Summary| summary.rig.steal = Some(share);
+        assert!(reasons(stolen(0.2)).is_empty());
+        let reasons = reasons(stolen(0.21));
+        let said = the_only(&reasons);
+        assert!(said.starts_with("the host stole 21 % of the time of the rig's and the system's cores"), "{said}");
     }
 
     #[test]
@@ -200,6 +289,7 @@ mod tests {
             summary.header.judge_latency = false;
             summary.rig.late_share = Some(0.5);
             summary.rig.own_busy_sustained = Some(1.0);
+            summary.rig.steal = Some(0.5);
         };
         assert!(reasons(crowded).is_empty());
         let frozen = reasons(|summary| {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use floodrig_reports::recording::{ActInterval, Row};
 use floodrig_stub::{Limits, Profile, Stub};
 
-use super::super::{Driven, End, Job, Pace, Target, drive};
+use super::super::{Driven, End, Job, Pace, Seat, Target, drive};
 use super::*;
 use crate::init_data::Signed;
 use crate::plan::by_hand::{SECOND, journey, scenario, step};
@@ -72,6 +72,7 @@ impl Load {
             scenario,
             plan,
             pace: Pace::Planned,
+            seat: Seat::default(),
             target: Target { address: (Ipv4Addr::LOCALHOST, 1).into(), host: "nobody".to_owned() },
             bot_token: TOKEN.to_owned(),
             epoch: self.epoch,

@@ -5,18 +5,26 @@ use std::sync::mpsc::sync_channel;
 use super::*;
 use crate::plan::{ActSpec, crowd};
 
+/// When the first player comes again where that is only later.
+const LATER: Duration = Duration::from_secs(60);
+
 /// One arrival for each of two players, and then another of the first, all due at once.
 fn floor(most_open: u64) -> Floor {
     floor_by(Rules { pace: Pace::Planned, connections: Connections::Player, most_open })
 }
 
 fn floor_by(rules: Rules) -> Floor {
+    coming_again(Duration::ZERO, rules)
+}
+
+/// The same, the first player's other arrival being due at `again`.
+fn coming_again(again: Duration, rules: Rules) -> Floor {
     let arrival = |player| Arrival { at: Duration::ZERO, player, visit: player, act: 0, nth: 0 };
     let plan = Plan {
         acts: vec![ActSpec { name: "act".to_owned(), journey: 0, step: 0, fault: None }],
         players: crowd(7, 1, 2),
         visits: Vec::new(),
-        arrivals: [0, 1, 0].map(arrival).to_vec(),
+        arrivals: vec![arrival(0), arrival(1), Arrival { at: again, ..arrival(0) }],
         digest: [0; 32],
     };
     let (rows, _) = sync_channel(1);
@@ -78,20 +86,52 @@ fn one_connection_too_many_is_not_opened_and_one_that_ended_makes_room() {
 #[test]
 fn connections_that_only_a_slow_system_holds_are_its_doing_and_those_of_a_large_crowd_the_rigs() {
     let crowded = Outcome::RigFault(RigFault::TooManyOpenFiles);
-    for (connections, first, outcome) in [
-        // The first act's player comes again and keeps the connection; the second's does not.
-        (Connections::Player, 0, crowded),
-        (Connections::Player, 1, Outcome::Abandoned),
-        (Connections::Shared, 0, Outcome::Abandoned),
-        (Connections::Fresh, 0, Outcome::Abandoned),
+    for (connections, first, again, outcome) in [
+        // The first act's player comes again later and keeps the connection until then; the second's does not.
+        (Connections::Player, 0, LATER, crowded),
+        (Connections::Player, 1, LATER, Outcome::Abandoned),
+        // What is due already would long be over, had the system answered.
+        (Connections::Player, 0, Duration::ZERO, Outcome::Abandoned),
+        (Connections::Shared, 0, LATER, Outcome::Abandoned),
+        (Connections::Fresh, 0, LATER, Outcome::Abandoned),
     ] {
-        let mut floor = floor_by(Rules { pace: Pace::Planned, connections, most_open: 1 });
+        let mut floor = coming_again(again, Rules { pace: Pace::Planned, connections, most_open: 1 });
         while floor.take_due(Duration::ZERO).is_some() {}
         assert_eq!(begin(&mut floor, first), Ok(()));
         assert_eq!(begin(&mut floor, 1 - first), Err(outcome), "{connections:?}");
         let held_back = u64::from(outcome == crowded);
         assert_eq!((floor.counts.held_back, floor.counts.capped), (held_back, 1 - held_back));
     }
+}
+
+#[test]
+fn an_act_that_the_rig_is_a_second_late_for_is_not_sent_any_more_and_neither_is_what_came_due_behind_it() {
+    let late = |at: Duration| {
+        let mut floor = floor(9);
+        while floor.take_due(at).is_some() {}
+        let mut hands = floor.take_hands(0, Way::Wire);
+        (floor.begin(0, &mut hands, Way::Wire, at), floor)
+    };
+    let second = Duration::from_secs(1);
+    assert_eq!(late(Duration::from_nanos(999_999_999)).0, Ok(()));
+    let (begun, mut floor) = late(second);
+    assert_eq!(begun, Err(Outcome::Abandoned));
+    let never = Ended { at: second, outcome: Outcome::Abandoned, tries: 0 };
+    assert_eq!(floor.sample(0, &never).lag(), second);
+    assert_eq!(floor.end(0, Hands::default(), &never), Some(2));
+    assert_eq!(floor.begin(2, &mut Hands::default(), Way::Wire, second), Err(Outcome::Abandoned));
+    assert_eq!((floor.counts.too_late, floor.open), (2, 0));
+}
+
+#[test]
+fn a_player_that_waited_for_the_system_however_long_goes_on_as_planned() {
+    let mut floor = floor(9);
+    while floor.take_due(Duration::ZERO).is_some() {}
+    begin(&mut floor, 0).unwrap();
+    let frozen = Duration::from_secs(5);
+    let ended = Ended { at: frozen, outcome: Outcome::Closed, tries: 1 };
+    assert_eq!(floor.end(0, Hands { room: Way::Wire.needs(), ..Hands::default() }, &ended), Some(2));
+    assert_eq!(floor.begin(2, &mut Hands::default(), Way::Wire, frozen), Ok(()));
 }
 
 #[test]
@@ -194,9 +234,12 @@ fn a_closed_loop_that_is_stopped_goes_round_no_more() {
 #[test]
 fn a_players_whole_pool_stays_open_for_the_acts_that_are_left() {
     let crowded = Outcome::RigFault(RigFault::TooManyOpenFiles);
-    // The first player comes again and keeps its three connections; the second does not.
-    for (player, outcome) in [(0, crowded), (1, Outcome::Abandoned)] {
-        let mut floor = floor(3);
+    let rules = Rules { pace: Pace::Planned, connections: Connections::Player, most_open: 3 };
+    // The first player comes again later and keeps its three connections; the second does not.
+    for (player, again, outcome) in
+        [(0, LATER, crowded), (0, Duration::ZERO, Outcome::Abandoned), (1, LATER, Outcome::Abandoned)]
+    {
+        let mut floor = coming_again(again, rules);
         while floor.take_due(Duration::ZERO).is_some() {}
         let mut hands = floor.take_hands(player, Way::Wire);
         floor.begin(player, &mut hands, Way::Wire, Duration::ZERO).unwrap();
@@ -208,8 +251,12 @@ fn a_players_whole_pool_stays_open_for_the_acts_that_are_left() {
 #[test]
 fn a_socket_stays_open_until_its_visit_ends_whosever_connections_are() {
     for connections in [Connections::Player, Connections::Shared, Connections::Fresh] {
-        for (player, outcome) in [(0, Outcome::RigFault(RigFault::TooManyOpenFiles)), (1, Outcome::Abandoned)] {
-            let mut floor = floor_by(Rules { pace: Pace::Planned, connections, most_open: 1 });
+        for (player, again, outcome) in [
+            (0, LATER, Outcome::RigFault(RigFault::TooManyOpenFiles)),
+            (0, Duration::ZERO, Outcome::Abandoned),
+            (1, LATER, Outcome::Abandoned),
+        ] {
+            let mut floor = coming_again(again, Rules { pace: Pace::Planned, connections, most_open: 1 });
             while floor.take_due(Duration::ZERO).is_some() {}
             begin_by(&mut floor, player, Way::Socket).unwrap();
             assert_eq!(begin(&mut floor, 1 - player), Err(outcome), "{connections:?}, player {player}");

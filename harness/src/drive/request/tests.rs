@@ -113,5 +113,5 @@ fn what_was_never_captured_is_the_systems_doing_and_what_was_never_signed_the_ri
     let needs = requests(post(Some(Body::Text(captured("it")))), Some(Place::Authorization));
     assert_eq!(needs.obstacle(&ARRIVAL, &Captured::new()), Some(Outcome::Abandoned));
     let unsigned = Arrival { visit: 1, ..ARRIVAL };
-    assert_eq!(needs.obstacle(&unsigned, &Captured::new()), Some(Outcome::RigFault(RigFault::Local)));
+    assert_eq!(needs.obstacle(&unsigned, &Captured::new()), Some(Outcome::RigFault(RigFault::Unsigned)));
 }

@@ -11,7 +11,7 @@ use crate::exchange::Speech;
 use crate::keeper::Program;
 use crate::redirect::{Redirect, hide_tokens};
 use crate::scenario::{Scenario, Service, Template};
-use crate::system::cores::CoreSets;
+use crate::system::cores::{CoreSets, beside_the_driver};
 use crate::system::{Launch, Limits, ServiceLaunch};
 use crate::template::{Escape, Values, fill};
 use crate::vitals::Folder;
@@ -96,7 +96,11 @@ impl Ground {
             command: service.start.clone(),
             env,
             port,
-            cores: CoreSets { system: self.cores.rig.clone(), rig: self.cores.rig.clone(), note: None },
+            cores: CoreSets {
+                system: beside_the_driver(&self.cores.rig).to_vec(),
+                rig: self.cores.rig.clone(),
+                note: None,
+            },
             speech: Speech::default(),
             open_files: self.open_files,
             remove: Vec::new(),

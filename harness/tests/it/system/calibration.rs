@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use floodrig::keeper::Tree;
-use floodrig::vitals::{Observed, Observer, Subject};
+use floodrig::vitals::{Observed, Observer, Subject, Threads};
 use floodrig_reports::recording::{Observations, Row, Vital};
 
 use super::support::{LONG, Run, shell, until};
@@ -71,7 +71,7 @@ fn subject(root: u32, port: u16) -> Subject {
         often: false,
         system_cores: cores.clone(),
         rig_cores: cores,
-        stub_threads: Vec::new(),
+        threads: Threads::default(),
         heartbeat: Err("the test has none".to_owned()),
         neighbours: BTreeMap::new(),
         services: Vec::new(),

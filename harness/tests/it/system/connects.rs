@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use floodrig::keeper::Tree;
 use floodrig::system::System;
-use floodrig::vitals::{Observed, Observer, Subject};
+use floodrig::vitals::{Observed, Observer, Subject, Threads};
 use floodrig_reports::recording::{Apart, Observations, Stall, StallKind, Vital};
 
 use super::drawn::Drawn;
@@ -218,7 +218,7 @@ fn said_of(script: &str, change: impl FnOnce(&mut Subject)) -> String {
         often: false,
         system_cores: cores.clone(),
         rig_cores: cores,
-        stub_threads: Vec::new(),
+        threads: Threads::default(),
         heartbeat: Err("the test has none".to_owned()),
         neighbours: BTreeMap::new(),
         services: Vec::new(),

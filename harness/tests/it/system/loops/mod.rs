@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
-use floodrig::vitals::{Folder, Observed, Observer, Subject};
+use floodrig::vitals::{Folder, Observed, Observer, Subject, Threads};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Towards, Vital};
 
 use super::support::{LONG, Run, shell, until};
@@ -296,7 +296,7 @@ fn subject(system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Subj
         often: false,
         system_cores: cores.clone(),
         rig_cores: cores,
-        stub_threads: Vec::new(),
+        threads: Threads::default(),
         heartbeat: match look {
             Look::Inside | Look::Stacks => Ok(Arc::clone(folder)),
             Look::OutsideOnly => Err("not asked for".to_owned()),
