@@ -15,7 +15,7 @@ pub struct Budgets {
     pub unserved: Option<u64>,
     /// The most acts that may not succeed, for whatever reason, deliberately skipped ones left out.
     pub failed: Option<u64>,
-    /// The most handshakes that may need SYN retransmits.
+    /// The most acts that may need a handshake whose SYN is sent again, whatever becomes of them.
     pub late_connect: Option<u64>,
     /// The most lines on the system's stderr that look like errors.
     pub error_lines: Option<u64>,

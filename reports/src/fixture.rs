@@ -119,13 +119,14 @@ pub(crate) fn note(text: &str) -> Row {
 pub(crate) fn sample(second: u64, took: Duration, outcome: Outcome) -> Sample {
     let scheduled = Duration::from_micros(LOAD_FROM_US + second * 1_000_000);
     let started = scheduled + Duration::from_micros(100);
-    Sample { act: 1, player: 4, scheduled, free: Duration::ZERO, started, ended: started + took, outcome, tries: 1 }
+    let (free, ended) = (Duration::ZERO, started + took);
+    Sample { act: 1, player: 4, scheduled, free, started, ended, outcome, tries: 1, late_connect: false }
 }
 
 fn act(second: u64, count: u64) -> ActInterval {
     let mut act = ActInterval { offered: count, ..ActInterval::default() };
     for nth in 1..=count {
-        act.count(&sample(second, Duration::from_millis(nth), Outcome::Ok { late_connect: false }));
+        act.count(&sample(second, Duration::from_millis(nth), Outcome::Ok));
     }
     act
 }

@@ -1,7 +1,8 @@
 //! How the numbers were taken, in sentences: a report states this before it states a number.
 
 use crate::Value;
-use crate::recording::{Calibration, Cores, Header, Part};
+use crate::recording::{Calibration, Cores, Header, Part, Sample};
+use crate::verdict::LATE_SHARE;
 
 /// As much of a plan's digest as tells two plans apart.
 pub(crate) const SHOWN_DIGEST: usize = 12;
@@ -15,6 +16,7 @@ pub fn how_measured(header: &Header) -> Vec<String> {
         cores(&header.cores),
         connections(header),
     ];
+    lines.extend(header.judge_latency.then(tolerance));
     lines.extend(network(header));
     lines.extend([machine(header), calibration(header)]);
     lines.extend(listen_queue(header));
@@ -23,6 +25,14 @@ pub fn how_measured(header: &Header) -> Vec<String> {
     lines.extend(header.how.quick.then(|| "a quick run: the crowd was made smaller".to_owned()));
     lines.extend(header.not_judged.as_ref().map(|why| format!("latency budgets are shown and not judged: {why}")));
     lines
+}
+
+/// How late the rig itself may be.
+fn tolerance() -> String {
+    let (late, share) = (Value::from(Sample::LATE), Value::Share(LATE_SHARE));
+    format!(
+        "of the acts whose players were free to go, {share} may leave more than {late} late; with more the run is invalid"
+    )
 }
 
 /// What of the plan this is, and who drove it.
@@ -79,8 +89,10 @@ fn connections(header: &Header) -> String {
 
 /// How the crowd reached the system, where that is anything but plain.
 pub(crate) fn network(header: &Header) -> Option<String> {
-    let words = header.how.network.as_ref()?.in_words()?;
-    Some(format!("the crowd's network, which is in every response time: {words}"))
+    let network = header.how.network.as_ref()?;
+    let (words, fineness) =
+        (network.in_words()?, network.rtt_us.map_or("", |_| "; a round trip is kept to a millisecond"));
+    Some(format!("the crowd's network, which is in every response time: {words}{fineness}"))
 }
 
 fn machine(header: &Header) -> String {
@@ -146,8 +158,16 @@ mod tests {
         let said = |header: &Header| how_measured(header).join("\n");
         assert!(!said(&header).contains("network"));
         header.how.network = Some(Network { rtt_us: Some((40_000, 300_000)), ..Network::default() });
-        let words = "the crowd's network, which is in every response time: rtt 40ms..300ms";
+        let words = "the crowd's network, which is in every response time: rtt 40ms..300ms; a round trip is kept to a millisecond";
         assert!(said(&header).contains(words), "{}", said(&header));
+    }
+
+    #[test]
+    fn how_late_the_rig_may_be_is_said_before_it_is_broken_and_where_it_is_judged() {
+        let said = |judge_latency| how_measured(&Header { judge_latency, ..fixture::header() }).join("\n");
+        let words = "of the acts whose players were free to go, 1 % may leave more than 50 ms late";
+        assert!(said(true).contains(words), "{}", said(true));
+        assert!(!said(false).contains(words));
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Desk {
             None => Err(Outcome::RigFault(RigFault::Stub)),
         };
         match told {
-            Ok(Told::Answered { at }) => Ended { at, outcome: Outcome::Ok { late_connect: false }, tries: 1 },
+            Ok(Told::Answered { at }) => Ended { at, outcome: Outcome::Ok, tries: 1 },
             Ok(Told::NoButton { at }) => Ended { at, outcome: Outcome::Abandoned, tries: 0 },
             Err(outcome) => Ended { at: self.clock.now(), outcome, tries: 1 },
         }

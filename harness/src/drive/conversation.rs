@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::floor::Ended;
 use super::hands::Hands;
 use super::judge::text;
-use crate::exchange::{Ask, Body, Timer, Words};
+use crate::exchange::{Body, Timer, Words};
 use crate::plan::Arrival;
 use crate::scenario::{Conversation, Sought};
 use crate::template::{Escape, Values, fill};
@@ -37,10 +37,9 @@ impl Desk {
         let message =
             |out: &mut String| self.requests.write_message(conversation, arrival, &hands.memory.captured, out);
         let is_answer = |heard: &str| sign.as_ref().is_some_and(|sign| sign.is_in(heard));
-        let Ask { source, network, .. } = self.ask(arrival, Body::Drained);
+        let told = self.teller(arrival);
         let words = Words {
-            source,
-            network,
+            ask: self.ask(arrival, Body::Drained, &told),
             greeting: &greeting,
             message: conversation.message.as_ref().map(|_| &message as &dyn Fn(&mut String)),
             answer: sign.as_ref().map(|_| &is_answer as &dyn Fn(&str) -> bool),

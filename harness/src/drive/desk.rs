@@ -10,7 +10,7 @@ use std::time::Duration;
 use floodrig_reports::recording::Outcome;
 use tokio::sync::Notify;
 
-use crate::exchange::{Answered, Ask, Body, Endpoint, Exchanged, Network, Timer, Wire};
+use crate::exchange::{Answered, Ask, Body, Endpoint, Exchanged, Network, Stage, Timer, Wire};
 use crate::plan::{Arrival, Plan, networks};
 
 use super::bot::{Bot, BotSide};
@@ -22,6 +22,7 @@ use super::judge::{Accepted, judge, wants, wants_headers};
 use super::memory::Ending;
 use super::page::Pages;
 use super::request::Requests;
+use super::retries::Retries;
 use super::source::{Sources, most_of_a_player};
 use super::{Job, most_open};
 use crate::deliveries::Expected;
@@ -32,8 +33,9 @@ pub(super) struct Desk {
     pub(super) plan: Arc<Plan>,
     pub(super) clock: Clock,
     pub(super) floor: RefCell<Floor>,
-    /// Told when the last planned act has ended.
-    pub(super) done: Notify,
+    /// Rouses the pacer: the last planned act has ended, or a try is due before anything that its alarm is set to.
+    pub(super) stir: Notify,
+    pub(super) retries: RefCell<Retries>,
     /// Where acts towards the bot go.
     pub(super) bot: Option<Bot>,
     /// How long an answer may take.
@@ -73,7 +75,8 @@ impl Desk {
             networks,
             clock: Clock::since(job.epoch),
             floor: RefCell::new(floor),
-            done: Notify::new(),
+            stir: Notify::new(),
+            retries: RefCell::default(),
             bot: job.crowd.map(Bot::new),
             patience: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
@@ -86,9 +89,10 @@ impl Desk {
         }
     }
 
-    /// Sends every act that is due by `now` on its way. Called by the pacer and at the end of each act, so that under
+    /// Sends every act and every further try that is due by `now` on its way. Called by the pacer and at the end of each act, so that under
     /// load an arrival waits for neither the timer nor the other tasks.
     pub(super) fn fire_due(self: &Rc<Self>, now: Duration) {
+        self.retries.borrow_mut().ring(now);
         loop {
             let due = self.floor.borrow_mut().take_due(now);
             let Some(index) = due else { return };
@@ -132,9 +136,9 @@ impl Desk {
         self.fire_due(ended.at);
         let next = self.floor.borrow_mut().end(index, hands, &ended);
         if self.is_done() {
-            self.done.notify_one();
+            self.stir.notify_one();
         }
-        if !matches!(ended.outcome, Outcome::Ok { .. }) {
+        if !matches!(ended.outcome, Outcome::Ok) {
             // What cannot be sent fails without waiting for anything; the others must have their turn all the same.
             tokio::task::yield_now().await;
         }
@@ -165,7 +169,7 @@ impl Desk {
             let due = retry.and_then(|retry| impatience::due(retry, nth, begun, (ended.at, ended.outcome)));
             let Some(due) = due else { break ended };
             self.floor.borrow_mut().pause(index, &ended);
-            tokio::time::sleep(due.saturating_sub(ended.at)).await;
+            self.wait(index, due).await;
             self.floor.borrow_mut().go_on(index);
         };
         if leave && ended.outcome.has_failed() {
@@ -174,10 +178,20 @@ impl Desk {
         ended
     }
 
+    /// Waits until an arrival's next try is due.
+    async fn wait(&self, index: u32, due: Duration) {
+        let rung = self.retries.borrow_mut().wait(due, index);
+        if self.retries.borrow().next_due() == Some(due) {
+            self.stir.notify_one();
+        }
+        // Whoever rings outlives whoever waits, until all of them are ended together.
+        drop(rung.await);
+    }
+
     async fn talk(&self, arrival: &Arrival, index: u32, hands: &mut Hands) -> Ended {
         let (place, gesture) = self.requests.gesture(arrival, &hands.memory.captured);
         let ended = self.gesture(index, place, gesture).await;
-        let ok = matches!(ended.outcome, Outcome::Ok { .. });
+        let ok = matches!(ended.outcome, Outcome::Ok);
         self.note(arrival, hands, Ending { ok, status: None });
         if ok {
             self.follow(arrival, hands, Accepted::default(), ended.at);
@@ -197,16 +211,23 @@ impl Desk {
     }
 
     async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
-        let ask = self.ask(arrival, wants(self.requests.step(arrival.act)));
+        let told = self.teller(arrival);
+        let ask = self.ask(arrival, wants(self.requests.step(arrival.act)), &told);
         let fill = |out: &mut String| self.requests.write(request, arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
     }
 
-    pub(super) fn ask(&self, arrival: &Arrival, body: Body) -> Ask {
+    /// Keeps how far a player's exchange has come, for when it is cut short.
+    pub(super) fn teller(&self, arrival: &Arrival) -> impl Fn(Stage) {
+        let player = arrival.player;
+        move |stage| self.floor.borrow_mut().come_to(player, stage)
+    }
+
+    pub(super) fn ask<'a>(&self, arrival: &Arrival, body: Body, told: &'a dyn Fn(Stage)) -> Ask<'a> {
         let network = self.networks.get(arrival.player as usize).copied().unwrap_or_default();
         let headers = wants_headers(self.requests.step(arrival.act));
-        Ask { body, headers, source: self.sources.of(arrival.player), network }
+        Ask { body, headers, source: self.sources.of(arrival.player), network, told }
     }
 
     /// The end of an exchange is the moment its answer was whole; what it is judged by comes after.
@@ -221,7 +242,7 @@ impl Desk {
         let outcome = match judged {
             Ok(accepted) => {
                 self.follow(arrival, hands, accepted, at);
-                Outcome::Ok { late_connect: exchanged.late_connect }
+                Outcome::Ok
             }
             Err(outcome) => outcome,
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, RigFault, Sample};
 
-use crate::exchange::{Connection, Socket};
+use crate::exchange::{Connection, Socket, Stage};
 use crate::plan::{Arrival, Plan};
 use crate::record::Intervals;
 use crate::scenario::Connections;
@@ -265,10 +265,17 @@ impl Floor {
         }
     }
 
+    /// A player's exchange has come so far.
+    pub(super) fn come_to(&mut self, player: u32, stage: Stage) {
+        if let Some(busy) = &mut self.players[player as usize].busy {
+            busy.come_to(stage);
+        }
+    }
+
     /// A try of an act in flight has ended so, and its player waits for the next.
     pub(super) fn pause(&mut self, index: u32, last: &Ended) {
         if let Some(busy) = self.busy_at(index) {
-            (busy.tries, busy.between) = (last.tries, Some(last.outcome));
+            busy.pause(last);
         }
     }
 
@@ -366,7 +373,8 @@ impl Floor {
     fn sample(&self, index: u32, ended: &Ended) -> Sample {
         let arrival = self.arrival(index);
         let player = &self.players[arrival.player as usize];
-        let started = player.busy.filter(|busy| busy.arrival == index).and_then(|busy| busy.started);
+        let busy = player.busy.filter(|busy| busy.arrival == index);
+        let started = busy.and_then(|busy| busy.started);
         Sample {
             act: arrival.act,
             player: arrival.player,
@@ -376,6 +384,7 @@ impl Floor {
             ended: ended.at,
             outcome: ended.outcome,
             tries: ended.tries,
+            late_connect: busy.is_some_and(|busy| busy.late_connect),
         }
     }
 }

@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_success_and_what_the_rig_could_not_send_are_not_tried_again() {
         let rig = Outcome::RigFault(floodrig_reports::recording::RigFault::Local);
-        for outcome in [Outcome::Ok { late_connect: false }, rig, Outcome::Abandoned] {
+        for outcome in [Outcome::Ok, rig, Outcome::Abandoned] {
             assert_eq!(due_after(1, 10_001, outcome), None, "{outcome:?}");
         }
     }

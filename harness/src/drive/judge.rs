@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use floodrig_reports::recording::Outcome;
+use floodrig_reports::recording::{Outcome, RigFault};
 use serde_json::Value;
 
 use crate::deliveries::Awaited;
@@ -43,6 +43,7 @@ pub(super) fn judge(step: &Step, answered: &Answered, values: &Values<'_>) -> Re
     let body = match wants(step) {
         Body::Drained if step.capture.is_empty() => return Ok(Accepted::default()),
         Body::Drained => Value::Null,
+        Body::Kept if answered.too_long => return Err(Outcome::RigFault(RigFault::AnswerTooLong)),
         Body::Kept => serde_json::from_slice(&answered.body).map_err(|_| Outcome::CheckFailed)?,
     };
     if !step.check.iter().all(|check| holds(check, &body, values)) {
@@ -152,7 +153,7 @@ mod tests {
 
     fn answered(status: u16, body: &str) -> Answered {
         let headers = vec![("etag".to_owned(), "w\"1".to_owned())];
-        Answered { status, headers, body: body.as_bytes().to_vec() }
+        Answered { status, headers, body: body.as_bytes().to_vec(), too_long: false }
     }
 
     fn judged(step: &Step, status: u16) -> Result<(), Outcome> {
@@ -197,6 +198,18 @@ mod tests {
         for body in [r#"{"other":1}"#, r#"{"it":null}"#, "not json", ""] {
             assert_eq!(captured(&capturing("/it"), body), Err(Outcome::CheckFailed), "{body}");
         }
+    }
+
+    #[test]
+    fn an_answer_too_long_to_be_kept_is_judged_by_its_status_alone_and_where_more_is_asked_the_rigs_own_bound() {
+        let long = |status| Answered { too_long: true, ..answered(status, "") };
+        let judged = |step: &Step, status| judge(step, &long(status), &Values::default()).map(|_| ());
+        let bound = Err(Outcome::RigFault(RigFault::AnswerTooLong));
+        let check = vec![Check { pointer: "/it".to_owned(), must: Must::BeAbsent }];
+        for step in [capturing("/it"), showing(Sign::Version("/v".to_owned())), Step { check, ..plain() }] {
+            assert_eq!((judged(&step, 200), judged(&step, 503)), (bound, Err(Outcome::Status(503))));
+        }
+        assert_eq!(judged(&plain(), 200), Ok(()));
     }
 
     #[test]

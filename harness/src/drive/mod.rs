@@ -25,6 +25,7 @@ mod memory;
 mod pace;
 mod page;
 mod request;
+mod retries;
 mod seat;
 mod source;
 #[cfg(test)]
@@ -53,7 +54,7 @@ use crate::deliveries::Expected;
 use crate::init_data::Signed;
 use crate::plan::Plan;
 use crate::record::Intervals;
-use crate::scenario::Scenario;
+use crate::scenario::{self, Scenario};
 use crate::stop::Stop;
 
 /// How often the pacer looks up when nothing is due: how late it may notice the stop flag. It also keeps a timer in
@@ -132,7 +133,7 @@ pub struct Driven {
 pub enum End {
     /// Every act ended by itself.
     Complete,
-    /// Acts were still in flight one `timeout` after the last planned instant.
+    /// Acts were still in flight one `timeout`, or a longer `connect_timeout`, after the last planned instant.
     Drained,
     /// The stop flag was set.
     Stopped,
@@ -158,10 +159,15 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
     let stop = job.stop.clone();
-    let drain_at = job.load_from + job.pace.length(&job.plan) + job.scenario.crowd.timeout;
+    let drain_at = job.load_from + job.pace.length(&job.plan) + patience(&job.scenario.crowd);
     let desk = Rc::new(Desk::new(job));
     let end = runtime.block_on(pace(&desk, &stop, drain_at)).map_err(DriveError::Timer)?;
     Ok(finish(&desk, end))
+}
+
+/// How long whoever comes last is waited for: whether they are let in is seen as well as whether they are answered.
+fn patience(crowd: &scenario::Crowd) -> Duration {
+    crowd.timeout.max(crowd.connect_timeout)
 }
 
 /// Fires arrivals as they come due, until all acts have ended or it is time to end them.
@@ -187,7 +193,7 @@ async fn pace(desk: &Rc<Desk>, stop: &Stop, drain_at: Duration) -> io::Result<En
         tokio::select! {
             biased;
             rang = alarm.rings() => rang?,
-            () = desk.done.notified() => {}
+            () = desk.stir.notified() => {}
             _ = pulse.tick() => {}
         }
     }
@@ -196,8 +202,8 @@ async fn pace(desk: &Rc<Desk>, stop: &Stop, drain_at: Duration) -> io::Result<En
 /// The next instant at which there is something to do.
 fn wake_at(desk: &Desk) -> Duration {
     let floor = desk.floor.borrow();
-    let next = floor.next_due().unwrap_or(Duration::MAX);
-    next.min(floor.sink.until())
+    let next = [floor.next_due(), desk.retries.borrow().next_due()].into_iter().flatten();
+    next.fold(floor.sink.until(), Duration::min)
 }
 
 /// Gives every act its sample and closes the last interval. What was in flight at the rig's own stop was no timeout of

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 
-use floodrig_reports::recording::Outcome;
+use floodrig_reports::recording::{Outcome, RigFault};
 use futures_util::future::join_all;
 
 use super::assets::assets;
@@ -64,7 +64,6 @@ enum Lane<'a> {
 struct Fetched {
     connection: Option<Connection>,
     tries: u16,
-    late_connect: bool,
     /// The first part that failed, by its place in the page.
     failed: Option<(usize, Outcome)>,
 }
@@ -80,12 +79,16 @@ impl Desk {
     ) -> Ended {
         let document = self.document(page, arrival, hands, timer).await;
         let ended = self.judge(arrival, hands, &document);
-        let (true, Ok(answered)) = (matches!(ended.outcome, Outcome::Ok { .. }), &document.result) else {
+        let (true, Ok(answered)) = (matches!(ended.outcome, Outcome::Ok), &document.result) else {
             return ended;
         };
         let found;
         let paths: &[Template] = match &page.assets {
             Assets::Listed(paths) => paths,
+            Assets::Found if answered.too_long => {
+                self.note(arrival, hands, Ending { ok: false, status: Some(answered.status) });
+                return Ended { outcome: Outcome::RigFault(RigFault::AnswerTooLong), ..ended };
+            }
             Assets::Found => {
                 found = self.found(page, arrival, hands, &answered.body);
                 &found
@@ -93,7 +96,7 @@ impl Desk {
         };
         let fetched = self.fetch_all(page, paths, arrival, hands).await;
         let whole = self.sum_up(&ended, fetched, hands);
-        let ok = matches!(whole.outcome, Outcome::Ok { .. });
+        let ok = matches!(whole.outcome, Outcome::Ok);
         self.note(arrival, hands, Ending { ok, status: Some(answered.status) });
         whole
     }
@@ -106,7 +109,8 @@ impl Desk {
         let fill = |out: &mut String| {
             self.requests.write_part(Part { page, path: &page.path }, arrival, &hands.memory.captured, out);
         };
-        self.wire.exchange(&mut hands.connection, timer, self.ask(arrival, body), fill).await
+        let told = self.teller(arrival);
+        self.wire.exchange(&mut hands.connection, timer, self.ask(arrival, body, &told), fill).await
     }
 
     /// What a document names, read anew only when the document is another one than last time.
@@ -167,11 +171,12 @@ impl Desk {
     /// Fetches one part after the other in one lane, for as long as there are any.
     async fn fetch(&self, parts: &Parts<'_>, mut lane: Lane<'_>) -> Fetched {
         let (mut timer, mut fetched) = (pin!(None), Fetched::default());
+        let told = self.teller(parts.arrival);
         while let Some(path) = parts.paths.get(parts.next.replace(parts.next.get() + 1)) {
             let place = parts.next.get() - 1;
             let part = Part { page: parts.page, path };
             let fill = |out: &mut String| self.requests.write_part(part, parts.arrival, parts.captured, out);
-            let ask = self.ask(parts.arrival, Body::Drained);
+            let ask = self.ask(parts.arrival, Body::Drained, &told);
             let exchanged = match &mut lane {
                 Lane::Own(connection) => self.wire.exchange(connection, timer.as_mut(), ask, fill).await,
                 Lane::Shared(trunk) => self.wire.exchange_along(trunk, timer.as_mut(), ask, fill).await,
@@ -188,15 +193,10 @@ impl Desk {
     fn sum_up(&self, document: &Ended, fetched: Vec<Fetched>, hands: &mut Hands) -> Ended {
         let tries = fetched.iter().fold(document.tries, |tries, lane| tries.saturating_add(lane.tries));
         let failed = fetched.iter().filter_map(|lane| lane.failed).min_by_key(|(place, _)| *place);
-        let late = fetched.iter().any(|lane| lane.late_connect);
         let mut connections = fetched.into_iter().filter_map(|lane| lane.connection);
         hands.connection = connections.next();
         hands.further.extend(connections);
-        let outcome = match (failed, document.outcome) {
-            (Some((_, failed)), _) => failed,
-            (None, Outcome::Ok { late_connect }) => Outcome::Ok { late_connect: late_connect || late },
-            (None, other) => other,
-        };
+        let outcome = failed.map_or(document.outcome, |(_, failed)| failed);
         Ended { at: self.clock.now(), outcome, tries }
     }
 }
@@ -208,7 +208,6 @@ impl Fetched {
 
     fn add(&mut self, place: usize, exchanged: &Exchanged) {
         self.tries = self.tries.saturating_add(exchanged.tries);
-        self.late_connect |= exchanged.late_connect;
         let failed = match &exchanged.result {
             Ok(answered) if (200..300).contains(&answered.status) => return,
             Ok(answered) => Outcome::Status(answered.status),

@@ -21,6 +21,7 @@ use crate::scenario::{
 };
 
 mod outcomes;
+mod pacing;
 mod pages;
 mod sockets;
 
@@ -34,7 +35,11 @@ struct Load {
     steps: Vec<Step>,
     /// Milliseconds, player and act.
     arrivals: Vec<(u64, u32, u16)>,
+    /// How much later than that each is than the one before.
+    every: Duration,
     timeout: Duration,
+    /// Half of `timeout` where it is not said.
+    connect_timeout: Option<Duration>,
     init_data: Option<crate::scenario::Place>,
     /// What is wrong with it, in every visit.
     faults: Option<(Faults, Fault)>,
@@ -49,6 +54,8 @@ struct Load {
 
 /// What a load came to.
 struct Outcome {
+    epoch: Instant,
+    load_from: Duration,
     driven: Driven,
     rows: Vec<Row>,
     /// All intervals together.
@@ -86,7 +93,9 @@ fn load(arrivals: Vec<(u64, u32, u16)>) -> Load {
     Load {
         steps: vec![get("act")],
         arrivals,
+        every: Duration::ZERO,
         timeout: PATIENCE,
+        connect_timeout: None,
         init_data: None,
         faults: None,
         stop: Stop::default(),
@@ -113,7 +122,8 @@ impl Load {
         journey.init_data = self.init_data.clone();
         journey.faults = self.faults.as_ref().map(|(faults, _)| faults.clone());
         let mut scenario = scenario(vec![journey]);
-        (scenario.crowd.timeout, scenario.crowd.connect_timeout) = (self.timeout, self.timeout / 2);
+        scenario.crowd.timeout = self.timeout;
+        scenario.crowd.connect_timeout = self.connect_timeout.unwrap_or(self.timeout / 2);
         scenario.crowd.connections = self.connections;
         scenario.system.speech = self.speech.clone();
         scenario.crowd.rtt = self.rtt.map(|rtt| rtt..=rtt);
@@ -128,9 +138,11 @@ impl Load {
         let count = self.arrivals.iter().map(|(_, player, _)| player + 1).max().unwrap_or(0);
         let players = crowd(7, 1, count);
         let visits = (0..count).map(|player| Visit { at: Duration::ZERO, player, journey: 0, fault }).collect();
-        let arrival =
-            |&(at, player, act)| Arrival { at: Duration::from_millis(at), player, visit: player, act, nth: 0 };
-        Plan { acts, players, visits, arrivals: self.arrivals.iter().map(arrival).collect(), digest: [0; 32] }
+        let at = |nth, ms| Duration::from_millis(ms) + self.every * nth;
+        let arrivals = (0..).zip(&self.arrivals);
+        let arrivals =
+            arrivals.map(|(nth, &(ms, player, act))| Arrival { at: at(nth, ms), player, visit: player, act, nth: 0 });
+        Plan { acts, players, visits, arrivals: arrivals.collect(), digest: [0; 32] }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a load needs an epoch")]
@@ -142,6 +154,7 @@ impl Load {
         let (rows, queue) = sync_channel(10_000);
         let load_from = 20 * MILLISECOND;
         let sink = Intervals::new(names, load_from, 100 * MILLISECOND, rows, Arc::clone(&self.progress));
+        let epoch = Instant::now();
         let driven = drive(Job {
             scenario,
             plan,
@@ -150,7 +163,7 @@ impl Load {
             target: Target { address, host: "system.test".to_owned() },
             bot_token: "1:A".to_owned(),
             signed: Arc::new(signed),
-            epoch: Instant::now(),
+            epoch,
             load_from,
             stop: self.stop.clone(),
             crowd: None,
@@ -161,12 +174,12 @@ impl Load {
             Pace::Planned => Some(self.arrivals.len() as u64),
             Pace::Again { .. } => None,
         };
-        Outcome::of(driven.unwrap(), &queue, planned)
+        Outcome::of(driven.unwrap(), &queue, planned, (epoch, load_from))
     }
 }
 
 impl Outcome {
-    fn of(driven: Driven, queue: &Receiver<Row>, planned: Option<u64>) -> Self {
+    fn of(driven: Driven, queue: &Receiver<Row>, planned: Option<u64>, began: (Instant, Duration)) -> Self {
         let rows: Vec<Row> = queue.iter().collect();
         let mut total = ActInterval::default();
         let mut end = 20_000;
@@ -179,7 +192,7 @@ impl Outcome {
         let of_total = total.ok + failures(&total.outcomes).values().sum::<u64>();
         let planned = planned.unwrap_or(total.offered);
         assert_eq!((driven.samples, of_total), (planned, planned), "each planned act has its sample");
-        Self { driven, rows, total }
+        Self { epoch: began.0, load_from: began.1, driven, rows, total }
     }
 
     fn failures(&self) -> BTreeMap<String, u64> {

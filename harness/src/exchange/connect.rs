@@ -14,7 +14,8 @@ use super::http2::Session;
 use super::link::{Link, Road};
 use super::sock_diag::SockDiag;
 use super::speech::Speech;
-use super::wire::Endpoint;
+use super::stage::Stage;
+use super::wire::{Ask, Endpoint};
 
 /// A handshake on loopback takes microseconds; only one slower than this is looked into.
 const SLOW: Duration = Duration::from_millis(200);
@@ -27,13 +28,6 @@ const SURELY_LATE: Duration = Duration::from_millis(900);
 #[derive(Debug)]
 pub struct Connection {
     pub(super) link: Link,
-}
-
-/// A connection just made.
-pub(super) struct Fresh {
-    pub(super) connection: Connection,
-    /// The handshake needed SYN retransmits.
-    pub(super) late: bool,
 }
 
 impl Connection {
@@ -56,10 +50,10 @@ impl Connection {
     }
 }
 
-/// Connects within the endpoint's `connect_timeout`, from `source` if one is given.
-pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<Fresh, Failure> {
-    let begun = now();
-    let (stream, late) = open(endpoint, source, network).await?;
+/// Connects within the endpoint's `connect_timeout`, from the source that is asked for, if any.
+pub(super) async fn connect(endpoint: &Endpoint, ask: Ask<'_>) -> Result<Connection, Failure> {
+    let (begun, network) = (now(), ask.network);
+    let stream = open(endpoint, ask).await?;
     let speech = &endpoint.speech;
     let link = if speech.is_plain() && network.is_near() {
         Link::Plain(stream)
@@ -67,21 +61,16 @@ pub(super) async fn connect(endpoint: &Endpoint, source: Option<IpAddr>, network
         let road = over(stream, network).await;
         in_time(endpoint, begun + network.round_trip, greet(road, speech)).await?
     };
-    Ok(Fresh { connection: Connection { link }, late })
+    Ok(Connection { link })
 }
 
-/// The same for HTTP/1.1 alone, and without a place for what carries it. Says as well whether the handshake came late.
-pub(super) async fn connect_road(
-    endpoint: &Endpoint,
-    source: Option<IpAddr>,
-    network: Network,
-) -> Result<(Box<dyn Road>, bool), Failure> {
-    let begun = now();
-    let (stream, late) = open(endpoint, source, network).await?;
-    let road = over(stream, network).await;
-    let Some(tls) = &endpoint.speech.tls else { return Ok((road, late)) };
+/// The same for HTTP/1.1 alone, and without a place for what carries it.
+pub(super) async fn connect_road(endpoint: &Endpoint, ask: Ask<'_>) -> Result<Box<dyn Road>, Failure> {
+    let (begun, network) = (now(), ask.network);
+    let road = over(open(endpoint, ask).await?, network).await;
+    let Some(tls) = &endpoint.speech.tls else { return Ok(road) };
     let (stream, _) = in_time(endpoint, begun + network.round_trip, tls.shake(road, false)).await?;
-    Ok((Box::new(stream), late))
+    Ok(Box::new(stream))
 }
 
 /// The socket as seen over the network, once the network has carried its handshake there and back. That is the network's
@@ -104,17 +93,20 @@ async fn in_time<T>(
     timeout(left, Box::pin(greeting)).await.map_err(|_| Failure::ConnectTimeout)?
 }
 
-/// A socket that is connected, and whether its handshake came late.
-async fn open(endpoint: &Endpoint, source: Option<IpAddr>, network: Network) -> Result<(TcpStream, bool), Failure> {
+/// A socket that is connected.
+async fn open(endpoint: &Endpoint, ask: Ask<'_>) -> Result<TcpStream, Failure> {
+    (ask.told)(Stage::Connecting);
     let (address, within) = (endpoint.address, endpoint.connect_timeout);
-    let socket = socket(address, source, network).map_err(|error| Failure::to_connect(&error))?;
+    let socket = socket(address, ask.source, ask.network).map_err(|error| Failure::to_connect(&error))?;
     let begun = now();
     let stream = timeout(within, socket.connect(address)).await.map_err(|_| Failure::ConnectTimeout)?;
     let stream = stream.map_err(|error| Failure::to_connect(&error))?;
     let took = now().duration_since(begun);
     refuse_itself(&stream, address)?;
-    let late = took > SLOW && needed_retransmits(&stream, took);
-    Ok((stream, late))
+    if took > SLOW && needed_retransmits(&stream, took) {
+        (ask.told)(Stage::LetInLate);
+    }
+    Ok(stream)
 }
 
 /// Comes to terms with the peer on how to speak.

@@ -90,8 +90,7 @@ impl From<Failure> for Outcome {
             Failure::Timeout => Self::Timeout,
             Failure::Tls => Self::TlsFailed,
             Failure::Malformed => Self::Malformed,
-            // As an answer of which nothing is known because its body was not kept.
-            Failure::TooLong => Self::CheckFailed,
+            Failure::TooLong => Self::RigFault(RigFault::AnswerTooLong),
             Failure::Rig(fault) => Self::RigFault(fault),
         }
     }

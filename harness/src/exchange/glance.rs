@@ -15,7 +15,7 @@ use super::wire::{Ask, Body, Endpoint, Wire};
 pub fn glance(address: SocketAddr, speech: &Speech, request: &str, within: Duration) -> io::Result<u16> {
     let endpoint = Endpoint { address, speech: speech.clone(), connect_timeout: within, timeout: within };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ask = Ask { body: Body::Drained, headers: false, source: None, network: Network::default() };
+    let ask = Ask { body: Body::Drained, headers: false, source: None, network: Network::default(), told: &|_| {} };
     let fill = |out: &mut String| out.push_str(request);
     let looked = runtime.block_on(async { Wire::new(endpoint).exchange(&mut None, pin!(None), ask, fill).await });
     looked.result.map(|answered| answered.status).map_err(in_words)

@@ -80,7 +80,7 @@ impl Session {
     }
 
     /// One exchange: the request as HTTP/1.1 text, and the answer to its end.
-    pub(super) async fn exchange(&self, text: &str, ask: Ask) -> Result<Answered, Broken> {
+    pub(super) async fn exchange(&self, text: &str, ask: Ask<'_>) -> Result<Answered, Broken> {
         let (request, content) =
             read(text, self.scheme).ok_or(Broken { failure: Failure::Rig(RigFault::Local), begun: false })?;
         let mut requests = self.requests.clone().ready().await.map_err(|error| why(&error))?;
@@ -94,7 +94,7 @@ impl Session {
         let headers = if ask.headers { texts(response.headers()) } else { Vec::new() };
         let read = receive(response.into_body(), ask.body).await;
         let body = read.map_err(|error| Broken { begun: true, ..why(&error) })?;
-        Ok(Answered { status, headers, body })
+        Ok(Answered::new(status, headers, (ask.body, body)))
     }
 }
 
@@ -108,7 +108,7 @@ fn texts(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 /// Reads a body to its end; keeps it if it is wanted and fits.
-async fn receive(mut stream: RecvStream, body: Body) -> Result<Vec<u8>, h2::Error> {
+async fn receive(mut stream: RecvStream, body: Body) -> Result<Option<Vec<u8>>, h2::Error> {
     let mut kept = Vec::new();
     let mut keeps = body == Body::Kept;
     while let Some(data) = stream.data().await {
@@ -117,9 +117,11 @@ async fn receive(mut stream: RecvStream, body: Body) -> Result<Vec<u8>, h2::Erro
         keeps &= kept.len() + data.len() <= LONGEST_KEPT_BODY;
         if keeps {
             kept.extend_from_slice(&data);
+        } else {
+            kept = Vec::new();
         }
     }
-    Ok(if keeps { kept } else { Vec::new() })
+    Ok(keeps.then_some(kept))
 }
 
 /// Why an exchange broke, by who ended it: the peer with a word, the library over what the peer sent, or neither, which

@@ -24,6 +24,7 @@ pub(crate) mod rough;
 mod sock_diag;
 mod socket;
 mod speech;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -42,6 +43,7 @@ pub use patience::Timer;
 pub use sock_diag::tcp_info;
 pub use socket::{Socket, Words};
 pub use speech::Speech;
+pub use stage::Stage;
 pub use tls::TlsError;
 pub use tongue::{Tongue, tongue};
 pub use trunk::Trunk;

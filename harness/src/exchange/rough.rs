@@ -88,10 +88,18 @@ impl FullQueue {
 
     /// Makes room, and answers the next connection once it has asked.
     pub(crate) fn accept_and_answer(&self) {
+        self.accept_and_say(&ok(""));
+    }
+
+    /// The same in these words; none: until the other side has gone.
+    pub(crate) fn accept_and_say(&self, answer: &str) {
         let _first = self.listener.accept().unwrap();
         let late = TcpStream::from(self.listener.accept().unwrap().0);
         assert!(read_request(&late).is_some());
-        (&late).write_all(ok("").as_bytes()).unwrap();
+        (&late).write_all(answer.as_bytes()).unwrap();
+        if answer.is_empty() {
+            assert!(read_request(&late).is_none());
+        }
     }
 }
 

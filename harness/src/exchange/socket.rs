@@ -3,7 +3,6 @@
 //! Between a player's acts a task holds the socket, answers pings and drops what is pushed, as a phone does that has
 //! nobody looking at it. So only what comes in during an act can answer it.
 
-use std::net::IpAddr;
 use std::pin::Pin;
 
 use floodrig_reports::recording::RigFault;
@@ -19,11 +18,11 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::answer::LONGEST_KEPT_BODY;
 use super::connect::connect_road;
 use super::failure::Failure;
-use super::far::Network;
 use super::link::Road;
 use super::patience::{Patience, Timer};
+use super::stage::Stage;
 use super::text::read;
-use super::wire::{Answered, Exchanged, Wire, within};
+use super::wire::{Answered, Ask, Body, Exchanged, Wire, within};
 
 /// Bytes read at once, for each socket that is open: the library's own 128 KiB would be most of what a player costs.
 const READ_AT_ONCE: usize = 4 * 1024;
@@ -33,15 +32,13 @@ type Stream = WebSocketStream<Box<dyn Road>>;
 /// A socket that is open, in the hands of its task.
 pub struct Socket {
     recall: oneshot::Sender<()>,
-    task: JoinHandle<Option<Stream>>,
+    task: JoinHandle<Result<Stream, Failure>>,
 }
 
 /// What is said over a socket.
 pub struct Words<'a> {
-    /// The local address a fresh connection is made from; nothing: the kernel's choice.
-    pub source: Option<IpAddr>,
-    /// What a fresh connection goes over.
-    pub network: Network,
+    /// How a fresh connection is made, and who is told of it.
+    pub ask: Ask<'a>,
     /// Writes the request that a socket is opened with, without what makes it one.
     pub greeting: &'a dyn Fn(&mut String),
     /// Writes a message; nothing: none is sent.
@@ -57,17 +54,17 @@ impl Socket {
         Self { recall, task: tokio::spawn(hold(stream, recalled)) }
     }
 
-    /// Takes it back; nothing: it has been closed meanwhile.
-    async fn wake(self) -> Option<Stream> {
-        match self.recall.send(()) {
-            Ok(()) => self.task.await.ok().flatten(),
-            Err(()) => None,
-        }
+    /// Takes it back, or says how it has ended meanwhile.
+    async fn wake(self) -> Result<Stream, Failure> {
+        // A task that has ended is not asked any more, and says why.
+        let _asked = self.recall.send(());
+        self.task.await.unwrap_or(Err(Failure::Closed))
     }
 }
 
-/// Holds a stream until it is asked for, or closes it once nobody can ask any more.
-async fn hold(mut stream: Stream, mut recalled: oneshot::Receiver<()>) -> Option<Stream> {
+/// Holds a stream until it is asked for, or closes it once nobody can ask any more. What ends it meanwhile is a close to
+/// whoever comes back to it, unless the rig itself could not take what was pushed.
+async fn hold(mut stream: Stream, mut recalled: oneshot::Receiver<()>) -> Result<Stream, Failure> {
     loop {
         tokio::select! {
             biased;
@@ -75,13 +72,14 @@ async fn hold(mut stream: Stream, mut recalled: oneshot::Receiver<()>) -> Option
                 if asked.is_err() {
                     // A peer that is gone has no use for a goodbye.
                     drop(stream.close(None).await);
-                    return None;
+                    return Err(Failure::Closed);
                 }
-                return Some(stream);
+                return Ok(stream);
             }
             message = stream.next() => match message {
                 Some(Ok(message)) if !message.is_close() => {}
-                Some(_) | None => return None,
+                Some(Err(Error::Capacity(_))) => return Err(Failure::TooLong),
+                Some(_) | None => return Err(Failure::Closed),
             }
         }
     }
@@ -97,9 +95,9 @@ impl Wire {
         mut timer: Pin<&mut Timer>,
         words: &Words<'_>,
     ) -> Exchanged {
-        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
+        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0 };
         let stream = match kept.take() {
-            Some(socket) => socket.wake().await.ok_or(Refusal::Failed(Failure::Closed)),
+            Some(socket) => socket.wake().await.map_err(Refusal::Failed),
             None => self.open_socket(timer.as_mut(), words, &mut exchanged).await,
         };
         let spoken = match stream {
@@ -109,9 +107,9 @@ impl Wire {
         exchanged.result = match spoken {
             Ok((stream, answer)) => {
                 *kept = Some(Socket::rest(stream));
-                Ok(Answered { status: 101, headers: Vec::new(), body: answer.into_bytes() })
+                Ok(Answered::new(101, Vec::new(), (Body::Kept, Some(answer.into_bytes()))))
             }
-            Err(Refusal::Answered(status)) => Ok(Answered { status, headers: Vec::new(), body: Vec::new() }),
+            Err(Refusal::Answered(status)) => Ok(Answered::new(status, Vec::new(), (Body::Drained, None))),
             Err(Refusal::Failed(failure)) => Err(failure),
         };
         exchanged
@@ -124,8 +122,9 @@ impl Wire {
         exchanged: &mut Exchanged,
     ) -> Result<Stream, Refusal> {
         let scheme = if self.endpoint().speech.is_secure() { "wss" } else { "ws" };
-        let (road, late) = connect_road(self.endpoint(), words.source, words.network).await.map_err(Refusal::Failed)?;
-        (exchanged.tries, exchanged.late_connect) = (1, late);
+        let road = connect_road(self.endpoint(), words.ask).await.map_err(Refusal::Failed)?;
+        exchanged.tries = 1;
+        (words.ask.told)(Stage::Sending);
         let request = upgrade(&self.text(words.greeting), scheme);
         let request = request.ok_or(Refusal::Failed(Failure::Rig(RigFault::Local)))?;
         let config = WebSocketConfig::default().read_buffer_size(READ_AT_ONCE).write_buffer_size(0);
@@ -151,6 +150,7 @@ impl Wire {
         let said = Box::pin(async {
             if let Some(message) = message {
                 *tries += 1;
+                (words.ask.told)(Stage::Sending);
                 stream.send(Message::text(message)).await.map_err(|error| why(&error))?;
             }
             match words.answer {

@@ -1,5 +1,6 @@
 //! Exchanges with real sockets: every way in which a server can fail them, told apart.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::mpsc;
@@ -19,8 +20,8 @@ mod versed;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const NEAR: Network = Network { round_trip: Duration::ZERO, reads_at: None };
-const KEPT: Ask = Ask { body: Body::Kept, headers: true, source: None, network: NEAR };
-const DRAINED: Ask = Ask { body: Body::Drained, headers: false, source: None, network: NEAR };
+const KEPT: Ask<'static> = Ask { body: Body::Kept, headers: true, source: None, network: NEAR, told: &|_| {} };
+const DRAINED: Ask<'static> = Ask { body: Body::Drained, headers: false, ..KEPT };
 
 fn endpoint(address: SocketAddr) -> Endpoint {
     Endpoint { address, speech: Speech::default(), connect_timeout: PATIENCE, timeout: PATIENCE }
@@ -60,7 +61,7 @@ fn exchanges_follow_one_another_on_one_connection() {
         Rough::serve(|Which { connection, request }| Manner::Answer(vec![ok(&format!("{connection} {request}"))]));
     let exchanged = exchanges(endpoint(server.address), 3);
     assert_eq!(texts(&exchanged), ["0 0", "0 1", "0 2"]);
-    assert!(exchanged.iter().all(|exchanged| exchanged.tries == 1 && !exchanged.late_connect));
+    assert!(exchanged.iter().all(|exchanged| exchanged.tries == 1));
 }
 
 #[test]
@@ -187,6 +188,8 @@ fn a_handshake_that_needed_a_second_syn_is_late() {
         waits.recv_timeout(PATIENCE).unwrap();
         full.accept_and_answer();
     });
+    let stages = RefCell::new(Vec::new());
+    let told = |stage| stages.borrow_mut().push(stage);
     let exchanged = run(async {
         let (wire, mut kept, mut timer) = (Wire::new(endpoint(address)), None, pin!(None));
         let release = async {
@@ -194,9 +197,10 @@ fn a_handshake_that_needed_a_second_syn_is_late() {
             tokio::time::sleep(Duration::from_millis(300)).await;
             begun.send(()).unwrap();
         };
-        tokio::join!(wire.exchange(&mut kept, timer.as_mut(), DRAINED, get), release).0
+        let ask = Ask { told: &told, ..DRAINED };
+        tokio::join!(wire.exchange(&mut kept, timer.as_mut(), ask, get), release).0
     });
-    assert!(exchanged.late_connect);
+    assert_eq!(stages.take(), [Stage::Connecting, Stage::LetInLate, Stage::Sending]);
     assert_eq!(exchanged.result.unwrap().status, 200);
     server.join().unwrap();
 }

@@ -15,6 +15,7 @@ use super::failure::Failure;
 use super::http2::{Session, Trace};
 use super::link::Link;
 use super::patience::Timer;
+use super::stage::Stage;
 use super::wire::{Answered, Ask, Broken, Exchanged, Line, Wire};
 
 /// The connection that is shared, and what is left of those before it.
@@ -34,9 +35,9 @@ pub struct Trunk<'a> {
 /// What an exchange goes over.
 enum Place<'t> {
     /// A handle of the connection, which others have as well; `is_new` if it was not there when it was asked for.
-    Beside { connection: Connection, is_new: bool, late: bool },
+    Beside { connection: Connection, is_new: bool },
     /// The connection itself, which carries one exchange at a time.
-    Alone { connection: MutexGuard<'t, Option<Connection>>, late: bool },
+    Alone(MutexGuard<'t, Option<Connection>>),
 }
 
 impl<'a> Trunk<'a> {
@@ -57,36 +58,38 @@ impl<'a> Trunk<'a> {
         self.shared.into_inner()
     }
 
-    async fn place(&self, wire: &Wire, ask: Ask) -> Result<Place<'_>, Failure> {
+    async fn place(&self, wire: &Wire, ask: Ask<'_>) -> Result<Place<'_>, Failure> {
         let before = self.made.get();
         let mut shared = self.shared.lock().await;
         if let (None, Some(failure), true) = (&*shared, self.failed.get(), self.made.get() > before) {
             return Err(failure);
         }
         let is_there = shared.as_mut().is_some_and(|connection| connection.link.is_idle());
-        let late = !is_there && self.renew(&mut shared, wire, ask).await?;
+        if !is_there {
+            self.renew(&mut shared, wire, ask).await?;
+        }
         let is_new = self.made.get() > before;
         Ok(match shared.as_ref().and_then(Connection::session) {
             Some(session) => {
-                Place::Beside { connection: Connection { link: Link::Multiplexed(session.clone()) }, is_new, late }
+                Place::Beside { connection: Connection { link: Link::Multiplexed(session.clone()) }, is_new }
             }
-            None => Place::Alone { connection: shared, late },
+            None => Place::Alone(shared),
         })
     }
 
-    /// Makes another connection in place of one that is gone, and says whether its handshake came late.
-    async fn renew(&self, shared: &mut Option<Connection>, wire: &Wire, ask: Ask) -> Result<bool, Failure> {
+    /// Makes another connection in place of one that is gone.
+    async fn renew(&self, shared: &mut Option<Connection>, wire: &Wire, ask: Ask<'_>) -> Result<(), Failure> {
         let old = shared.take();
         self.old.borrow_mut().extend(old.as_ref().and_then(Connection::session).map(Session::trace));
         drop(old);
         self.room_for_another().await;
-        let fresh = connect(wire.endpoint(), ask.source, ask.network).await;
+        let fresh = connect(wire.endpoint(), ask).await;
         self.made.set(self.made.get() + 1);
         self.failed.set(fresh.as_ref().err().copied());
         let fresh = fresh?;
-        wire.hear(&fresh.connection);
-        *shared = Some(fresh.connection);
-        Ok(fresh.late)
+        wire.hear(&fresh);
+        *shared = Some(fresh);
+        Ok(())
     }
 
     /// Waits for one old connection after the other, if need be; each is let go of when its last exchange is over, which
@@ -109,23 +112,20 @@ impl Wire {
         &self,
         trunk: &Trunk<'_>,
         mut timer: Pin<&mut Timer>,
-        ask: Ask,
+        ask: Ask<'_>,
         fill: impl Fn(&mut String),
     ) -> Exchanged {
-        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
+        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0 };
         loop {
             let (connection, is_new) = match trunk.place(self, ask).await {
                 Err(failure) => return Exchanged { result: Err(failure), ..exchanged },
-                Ok(Place::Alone { mut connection, late }) => {
-                    exchanged.late_connect |= late;
+                Ok(Place::Alone(mut connection)) => {
                     return exchanged.and(self.exchange(&mut connection, timer, ask, fill).await);
                 }
-                Ok(Place::Beside { connection, is_new, late }) => {
-                    exchanged.late_connect |= late;
-                    (connection, is_new)
-                }
+                Ok(Place::Beside { connection, is_new }) => (connection, is_new),
             };
             exchanged.tries += 1;
+            (ask.told)(Stage::Sending);
             match self.attempt_beside(trunk, (connection, timer.as_mut()), ask, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false })
                     if !is_new && exchanged.tries == 1 => {}
@@ -139,7 +139,7 @@ impl Wire {
         &self,
         trunk: &Trunk<'_>,
         (connection, timer): (Connection, Pin<&mut Timer>),
-        ask: Ask,
+        ask: Ask<'_>,
         fill: impl Fn(&mut String),
     ) -> Result<Answered, Broken> {
         let mut kept = None;
@@ -153,7 +153,6 @@ impl Wire {
 impl Exchanged {
     /// What came of it after this much before.
     fn and(self, last: Self) -> Self {
-        let late_connect = self.late_connect || last.late_connect;
-        Self { result: last.result, tries: self.tries + last.tries, late_connect }
+        Self { result: last.result, tries: self.tries + last.tries }
     }
 }

@@ -26,6 +26,8 @@ use super::rough::ok;
 pub(crate) enum Way {
     /// Answered with this status and as many bytes.
     Answer(u16, usize),
+    /// Answered with 200 after a word ahead of it (103, RFC 8297).
+    EarlyHints,
     /// The stream is refused: nothing was done.
     Refuse,
     /// The stream is reset in the middle of it.
@@ -222,6 +224,10 @@ async fn treat(mut body: h2::RecvStream, mut respond: SendResponse<Bytes>, way: 
     }
     match way {
         Way::Answer(status, length) => answer(respond, status, length),
+        Way::EarlyHints => {
+            respond.send_informational(http::Response::builder().status(103).body(()).unwrap()).unwrap();
+            answer(respond, 200, 5);
+        }
         Way::Late(after) => {
             tokio::time::sleep(after).await;
             answer(respond, 200, 0);

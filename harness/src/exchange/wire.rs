@@ -18,6 +18,7 @@ use super::far::Network;
 use super::link::{Link, Road};
 use super::patience::{Patience, Timer};
 use super::speech::Speech;
+use super::stage::Stage;
 
 /// Bytes read at once; one read takes a whole answer of the usual size.
 const INBOUND: usize = 64 * 1024;
@@ -38,15 +39,15 @@ pub struct Endpoint {
 /// Whether an answer's body is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// Kept, up to 1 MiB; a longer one is dropped whole.
+    /// Kept, up to 16 MiB; a longer one is dropped whole.
     Kept,
     /// Read to its end and dropped.
     Drained,
 }
 
 /// What is asked of an exchange.
-#[derive(Debug, Clone, Copy)]
-pub struct Ask {
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
     /// Whether the body is wanted.
     pub body: Body,
     /// Whether the headers are.
@@ -55,6 +56,8 @@ pub struct Ask {
     pub source: Option<IpAddr>,
     /// What a fresh connection goes over.
     pub network: Network,
+    /// Told how far the exchange has come, at once.
+    pub told: &'a dyn Fn(Stage),
 }
 
 /// What an exchange came to.
@@ -64,8 +67,6 @@ pub struct Exchanged {
     pub result: Result<Answered, Failure>,
     /// Requests sent: 0 if no connection was made, 2 if the kept one had been closed.
     pub tries: u16,
-    /// A handshake made for it needed SYN retransmits.
-    pub late_connect: bool,
 }
 
 /// A whole answer.
@@ -77,9 +78,17 @@ pub struct Answered {
     pub headers: Vec<(String, String)>,
     /// Its body, if it was wanted.
     pub body: Vec<u8>,
+    /// It was wanted and was longer than is kept, so that nothing is left of it.
+    pub too_long: bool,
 }
 
 impl Answered {
+    /// An answer whose body was wanted or not, and was kept or not.
+    pub(super) fn new(status: u16, headers: Vec<(String, String)>, (wanted, kept): (Body, Option<Vec<u8>>)) -> Self {
+        let too_long = wanted == Body::Kept && kept.is_none();
+        Self { status, headers, body: kept.unwrap_or_default(), too_long }
+    }
+
     /// The first header of this name, in whatever case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -140,24 +149,26 @@ impl Wire {
         &self,
         kept: &mut Option<Connection>,
         mut timer: Pin<&mut Timer>,
-        ask: Ask,
+        ask: Ask<'_>,
         fill: impl Fn(&mut String),
     ) -> Exchanged {
-        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0, late_connect: false };
+        let mut exchanged = Exchanged { result: Err(Failure::Closed), tries: 0 };
         if let Some(connection) = kept.take().and_then(Connection::if_idle) {
             exchanged.tries += 1;
+            (ask.told)(Stage::Sending);
             match self.attempt(Line { connection, kept, timer: timer.as_mut() }, ask, &fill).await {
                 Err(Broken { failure: Failure::Closed | Failure::Reset, begun: false }) => {}
                 Err(broken) => return Exchanged { result: Err(broken.failure), ..exchanged },
                 Ok(answered) => return Exchanged { result: Ok(answered), ..exchanged },
             }
         }
-        match connect(&self.endpoint, ask.source, ask.network).await {
+        match connect(&self.endpoint, ask).await {
             Err(failure) => Exchanged { result: Err(failure), ..exchanged },
-            Ok(fresh) => {
-                self.hear(&fresh.connection);
-                (exchanged.tries, exchanged.late_connect) = (exchanged.tries + 1, fresh.late);
-                let line = Line { connection: fresh.connection, kept, timer };
+            Ok(connection) => {
+                self.hear(&connection);
+                exchanged.tries += 1;
+                (ask.told)(Stage::Sending);
+                let line = Line { connection, kept, timer };
                 let attempt = self.attempt(line, ask, &fill).await;
                 Exchanged { result: attempt.map_err(|broken| broken.failure), ..exchanged }
             }
@@ -168,7 +179,7 @@ impl Wire {
     pub(super) async fn attempt(
         &self,
         mut line: Line<'_>,
-        ask: Ask,
+        ask: Ask<'_>,
         fill: impl Fn(&mut String),
     ) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
@@ -187,7 +198,8 @@ impl Wire {
         };
         talked.map_err(|failure| Broken { failure, begun: answer.begun })?;
         *line.kept = answer.reusable.then_some(line.connection);
-        Ok(Answered { status: answer.status, headers: std::mem::take(&mut answer.headers), body: answer.into_body() })
+        let (status, headers) = (answer.status, std::mem::take(&mut answer.headers));
+        Ok(Answered::new(status, headers, (ask.body, answer.into_body())))
     }
 
     async fn talk(

@@ -133,7 +133,7 @@ impl Intervals {
         self.share(sample.act).count(sample);
         self.slowest.add(sample);
         self.recorded.samples += 1;
-        self.progress.ended(matches!(sample.outcome, Outcome::Ok { .. }));
+        self.progress.ended(matches!(sample.outcome, Outcome::Ok));
     }
 
     /// When the open interval ends.
@@ -218,7 +218,7 @@ fn excused(sample: &Sample, from: Option<Duration>) -> Option<Sample> {
         return None;
     }
     match sample.outcome {
-        Outcome::Ok { .. } | Outcome::RigFault(_) | Outcome::Skipped { left: false } | Outcome::Stopped => None,
+        Outcome::Ok | Outcome::RigFault(_) | Outcome::Skipped { left: false } | Outcome::Stopped => None,
         Outcome::CheckFailed
         | Outcome::Status(_)
         | Outcome::Refused
@@ -259,10 +259,11 @@ mod tests {
             ended: ended * MILLISECOND,
             outcome,
             tries: 2,
+            late_connect: true,
         }
     }
 
-    const OK: Outcome = Outcome::Ok { late_connect: true };
+    const OK: Outcome = Outcome::Ok;
 
     fn rows(queue: &Receiver<Row>) -> Vec<Interval> {
         let interval = |row| if let Row::Interval(interval) = row { Some(interval) } else { None };

@@ -49,7 +49,8 @@ mod tests {
 
     fn sample(ended: u64, outcome: Outcome) -> Sample {
         let (zero, ended) = (Duration::ZERO, Duration::from_secs(ended));
-        Sample { act: 0, player: 0, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1 }
+        let (act, player, late_connect) = (0, 0, false);
+        Sample { act, player, scheduled: zero, free: zero, started: zero, ended, outcome, tries: 1, late_connect }
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn visits(acts: Vec<String>, rows: impl Iterator<Item = Row>, plan: &Plan) -> Vi
             visits.took_us.extend(took);
         }
         if let Row::Exemplar(sample) = row
-            && !matches!(sample.outcome, Outcome::Ok { .. })
+            && !matches!(sample.outcome, Outcome::Ok)
         {
             visits.refused.push((plan.acts[usize::from(sample.act)].name.clone(), sample));
         }
@@ -141,9 +141,7 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
             let why = telegram.stub().map(|stub| bot::why_not(rig, stub, system)).unwrap_or_default();
             format!("was not answered by any call of the bot in time: {why}")
         }
-        Outcome::Ok { .. } | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => {
-            "was not sent".to_owned()
-        }
+        Outcome::Ok | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();
     let said =
@@ -190,6 +188,7 @@ mod tests {
                 ended,
                 outcome,
                 tries: 1,
+                late_connect: false,
             });
         }
         sink.finish(ends.iter().map(|(_, ended)| *ended).max().unwrap_or_default());
@@ -198,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_refusal_that_is_quicker_than_many_answers_is_seen() {
-        let mut ends = vec![(Outcome::Ok { late_connect: false }, 2 * SECOND); 9];
+        let mut ends = vec![(Outcome::Ok, 2 * SECOND); 9];
         ends.push((Outcome::Status(401), SECOND));
         let visits = told(&ends);
         let refused: Vec<&str> = visits.refused.iter().map(|(name, _)| name.as_str()).collect();

@@ -57,7 +57,7 @@ fn players(before: &Visits, after: &Visits) -> Vec<ProbePlayer> {
     let player = |act: &String| {
         let after_us = after.took_us.get(act).copied();
         let refused = after.refused.iter().find(|(name, _)| name == act).map(|(_, sample)| sample.outcome);
-        let fallback = if after_us.is_some() { Outcome::Ok { late_connect: false } } else { Outcome::Abandoned };
+        let fallback = if after_us.is_some() { Outcome::Ok } else { Outcome::Abandoned };
         ProbePlayer {
             act: act.clone(),
             before_us: before.took_us.get(act).copied(),

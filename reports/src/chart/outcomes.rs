@@ -46,7 +46,12 @@ pub(crate) const CLASSES: [Class; 18] = [
     }),
     class("stopped", "begun after the scenario had stopped the system", (Ink::Neutral, 0.7), |o| o.stopped),
     class("skipped", "planned and left out on purpose", (Ink::Neutral, 0.4), |o| o.skipped),
-    class("rig fault", "the rig could not send it; never charged to the system", (Ink::Olive, 1.0), |o| o.rig_fault),
+    class(
+        "rig fault",
+        "the rig could not send it or not judge its answer; never charged to the system",
+        (Ink::Olive, 1.0),
+        |o| o.rig_fault,
+    ),
 ];
 
 const fn class(

@@ -60,7 +60,7 @@ pub(super) fn outcomes(report: &Report<'_>) -> Markup {
                     thead { tr { th { "outcome" } @for (name, _) in tables::in_order(report.summary) { th.number { (name) } } th { "meaning" } } }
                     tbody {
                         (outcome(report, "ok", "answered as expected", |act| act.ok))
-                        (outcome(report, "of them late connect", "the handshake had to be sent again: a full listen queue", |act| act.late_connect))
+                        (outcome(report, "late connect", "of all acts: the handshake had to be sent again, a full listen queue", |act| act.late_connect))
                         @for class in CLASSES.iter().filter(seen) {
                             (outcome(report, class.name, class.means, |act| (class.count)(&act.outcomes)))
                         }

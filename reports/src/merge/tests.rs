@@ -50,8 +50,9 @@ fn sample(player: u32, at_us: u64, lag_us: u64, took_us: u64, ok: bool) -> Sampl
     let scheduled = Duration::from_micros(LOAD_FROM_US + at_us);
     let started = scheduled + Duration::from_micros(lag_us);
     let ended = started + Duration::from_micros(took_us);
-    let outcome = if ok { Outcome::Ok { late_connect: false } } else { Outcome::Status(503) };
-    Sample { act: 1, player, scheduled, free: Duration::ZERO, started, ended, outcome, tries: 1 }
+    let outcome = if ok { Outcome::Ok } else { Outcome::Status(503) };
+    let free = Duration::ZERO;
+    Sample { act: 1, player, scheduled, free, started, ended, outcome, tries: 1, late_connect: false }
 }
 
 /// The shards' recordings of these acts, each by an epoch of its own.

@@ -189,13 +189,13 @@ mod tests {
         let mut bytes = written(&[fixture::header_row()]);
         bytes.extend(b"{\"row\":\"interv\n");
         let said = read(&bytes).unwrap_err().to_string();
-        assert!(said.starts_with("line 2 of the recording is not a row of format 1"), "{said}");
+        assert!(said.starts_with("line 2 of the recording is not a row of format 2"), "{said}");
     }
 
     #[test]
     fn another_format_is_refused_whatever_else_its_header_says() {
-        let found = read(b"{\"row\":\"header\",\"format\":2,\"new\":true}\n").unwrap_err();
-        assert!(matches!(found, ReadError::Format { found: 2 }), "{found}");
+        let found = read(b"{\"row\":\"header\",\"format\":1,\"new\":true}\n").unwrap_err();
+        assert!(matches!(found, ReadError::Format { found: 1 }), "{found}");
     }
 
     #[test]

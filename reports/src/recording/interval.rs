@@ -46,7 +46,7 @@ pub struct ActInterval {
     /// Of those at the rig's own fault, how many of each kind.
     #[serde(default, skip_serializing_if = "RigFaults::is_none")]
     pub rig_faults: RigFaults,
-    /// Of the ok ones, those whose handshake needed SYN retransmits.
+    /// Acts for which a handshake needed SYN retransmits, whatever became of them.
     pub late_connect: u64,
     /// Of the skipped ones, those whose player had left.
     #[serde(default)]
@@ -71,13 +71,14 @@ impl ActInterval {
     /// Counts one act that ended. Its planned instant (`offered`) is counted by whoever knows the plan.
     pub fn count(&mut self, sample: &Sample) {
         self.requests += u64::from(sample.tries);
+        self.late_connect += u64::from(sample.late_connect);
         self.outcomes.count(sample.outcome);
         if sample.outcome.has_failed() {
             self.failed_response.record(sample.response());
             self.count_lag(sample);
         }
-        if let Outcome::Ok { late_connect } = sample.outcome {
-            self.count_success(sample, late_connect);
+        if sample.outcome == Outcome::Ok {
+            self.count_success(sample);
         }
         if sample.outcome == Outcome::Abandoned {
             self.count_abandoned(sample);
@@ -88,9 +89,8 @@ impl ActInterval {
         self.left += u64::from(sample.outcome == Outcome::Skipped { left: true });
     }
 
-    fn count_success(&mut self, sample: &Sample, late_connect: bool) {
+    fn count_success(&mut self, sample: &Sample) {
         self.ok += 1;
-        self.late_connect += u64::from(late_connect);
         self.response.record(sample.response());
         self.service.record(sample.service());
         self.blocked.record(sample.blocked());
@@ -139,7 +139,8 @@ mod tests {
         let scheduled = Duration::from_secs(1);
         let started = scheduled + lag;
         let ended = started + Duration::from_millis(30);
-        Sample { act: 0, player: 0, scheduled, free: Duration::ZERO, started, ended, outcome, tries: 1 }
+        let free = Duration::ZERO;
+        Sample { act: 0, player: 0, scheduled, free, started, ended, outcome, tries: 1, late_connect: false }
     }
 
     fn never_sent(lag: Duration) -> Sample {
@@ -157,18 +158,23 @@ mod tests {
 
     #[test]
     fn successes_and_failures_have_histograms_of_their_own() {
-        let act = counted(&[
-            sample(Duration::ZERO, Outcome::Ok { late_connect: true }),
-            sample(Duration::ZERO, Outcome::Timeout),
-        ]);
-        assert_eq!((act.ok, act.late_connect, act.outcomes.timeout, act.requests), (1, 1, 1, 2));
+        let act = counted(&[sample(Duration::ZERO, Outcome::Ok), sample(Duration::ZERO, Outcome::Timeout)]);
+        assert_eq!((act.ok, act.outcomes.timeout, act.requests), (1, 1, 2));
         assert_eq!((act.response.count(), act.service.count(), act.blocked.count()), (1, 1, 1));
         assert_eq!((act.failed_response.count(), act.lag.count()), (1, 2));
     }
 
     #[test]
+    fn whoever_was_let_in_late_is_counted_whatever_became_of_it() {
+        let late = |outcome| Sample { late_connect: true, ..sample(Duration::ZERO, outcome) };
+        let every = [Outcome::Ok, Outcome::Status(503), Outcome::Timeout, Outcome::CheckFailed, Outcome::Abandoned];
+        assert_eq!(counted(&every.map(late)).late_connect, 5);
+        assert_eq!(counted(&every.map(|outcome| sample(Duration::ZERO, outcome))).late_connect, 0);
+    }
+
+    #[test]
     fn an_act_is_sent_late_beyond_fifty_milliseconds() {
-        let ok = Outcome::Ok { late_connect: false };
+        let ok = Outcome::Ok;
         assert_eq!(counted(&[sample(Sample::LATE, ok)]).sent_late, 0);
         assert_eq!(counted(&[sample(Sample::LATE + Duration::from_micros(1), ok)]).sent_late, 1);
     }

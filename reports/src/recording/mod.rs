@@ -45,7 +45,7 @@ pub use vital::{
 use serde::{Deserialize, Serialize};
 
 /// The number of the file format; a reader refuses any other.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One line of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

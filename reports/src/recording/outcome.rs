@@ -29,6 +29,10 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Requests sent for it.
     pub tries: u16,
+    /// A handshake made for it, in whichever try, needed SYN retransmits: the user waited a second or more to be let in,
+    /// whatever became of it then.
+    #[serde(default)]
+    pub late_connect: bool,
 }
 
 impl Sample {
@@ -67,10 +71,7 @@ impl Sample {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Answered as expected.
-    Ok {
-        /// The handshake needed SYN retransmits: the user waited a second or more to be let in.
-        late_connect: bool,
-    },
+    Ok,
     /// Answered, but without what the step captures, checks or shows.
     CheckFailed,
     /// Answered with a status that was not expected. One outside of 100 to 599 is counted as [`Self::Malformed`].
@@ -91,7 +92,7 @@ pub enum Outcome {
     Timeout,
     /// A bot act that no call of the bot answered.
     Unanswered,
-    /// The rig could not send it. Never charged to the system; the run is invalid.
+    /// The rig could not send it, or could not judge its answer. Never charged to the system; the run is invalid.
     RigFault(RigFault),
     /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, the rig itself was too late for it, or the run ended.
     Abandoned,
@@ -118,7 +119,7 @@ impl Outcome {
             | Self::Malformed
             | Self::Timeout
             | Self::Unanswered => true,
-            Self::Ok { .. } | Self::RigFault(_) | Self::Abandoned | Self::Stopped | Self::Skipped { .. } => false,
+            Self::Ok | Self::RigFault(_) | Self::Abandoned | Self::Stopped | Self::Skipped { .. } => false,
         }
     }
 
@@ -161,7 +162,7 @@ impl Outcomes {
     /// Counts one outcome; successes are counted beside this.
     pub fn count(&mut self, outcome: Outcome) {
         *match outcome {
-            Outcome::Ok { late_connect: _ } => return,
+            Outcome::Ok => return,
             Outcome::CheckFailed => &mut self.check_failed,
             Outcome::Status(code) => self.status(code),
             Outcome::Refused => &mut self.refused,
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_success_is_no_failure() {
-        assert_eq!(counted(&[Outcome::Ok { late_connect: true }]).total(), 0);
+        assert_eq!(counted(&[Outcome::Ok]).total(), 0);
     }
 
     #[test]
@@ -328,7 +329,7 @@ mod tests {
         let let_off: Vec<_> = EVERY_FAILURE.into_iter().filter(|outcome| !outcome.has_failed()).collect();
         let rig = Outcome::RigFault(RigFault::Local);
         assert_eq!(let_off, [Outcome::Abandoned, Outcome::Stopped, Outcome::Skipped { left: false }, rig]);
-        assert!(!Outcome::Ok { late_connect: false }.has_failed());
+        assert!(!Outcome::Ok.has_failed());
     }
 
     #[test]
@@ -373,8 +374,9 @@ mod tests {
             free: ms(130),
             started: ms(132),
             ended: ms(180),
-            outcome: Outcome::Ok { late_connect: false },
+            outcome: Outcome::Ok,
             tries: 1,
+            late_connect: false,
         };
         assert_eq!(sample.response(), ms(80));
         assert_eq!(sample.blocked(), ms(30));

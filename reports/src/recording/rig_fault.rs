@@ -1,9 +1,9 @@
-//! What kept the rig itself from sending, told apart by kind: each has a cause and a remedy of its own, and none is
+//! What kept the rig itself from sending, or from judging what was answered, told apart by kind: each has a cause and a remedy of its own, and none is
 //! ever charged to the system.
 
 use serde::{Deserialize, Serialize};
 
-/// What kept the rig itself from sending.
+/// What kept the rig itself from sending, or from judging what was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RigFault {
@@ -17,6 +17,8 @@ pub enum RigFault {
     Unsigned,
     /// The stub took no more updates of users, or lost word of the bot's calls.
     Stub,
+    /// An answer that had to be read was longer than the rig keeps.
+    AnswerTooLong,
     /// Any other local error, such as a request that could not be built.
     Local,
 }
@@ -43,6 +45,10 @@ impl RigFault {
                 "the stub fell behind or had ended, and word between users and bot was lost: leave the rig more room, \
                  or plan less"
             }
+            Self::AnswerTooLong => {
+                "an answer to be read was longer than the 16 MiB that are kept: ask for less at once, or drop the check \
+                 or capture"
+            }
             Self::Local => {
                 "this machine has no way to the target, or they cannot be built: check the target's address and the \
                  step's path and headers"
@@ -61,6 +67,7 @@ pub struct RigFaults {
     pub no_buffer_space: u64,
     pub unsigned: u64,
     pub stub: u64,
+    pub answer_too_long: u64,
     pub local: u64,
 }
 
@@ -73,6 +80,7 @@ impl RigFaults {
             RigFault::NoBufferSpace => &mut self.no_buffer_space,
             RigFault::Unsigned => &mut self.unsigned,
             RigFault::Stub => &mut self.stub,
+            RigFault::AnswerTooLong => &mut self.answer_too_long,
             RigFault::Local => &mut self.local,
         } += 1;
     }
@@ -84,17 +92,19 @@ impl RigFaults {
         self.no_buffer_space += other.no_buffer_space;
         self.unsigned += other.unsigned;
         self.stub += other.stub;
+        self.answer_too_long += other.answer_too_long;
         self.local += other.local;
     }
 
     /// Every kind with its count.
-    pub fn kinds(&self) -> [(RigFault, u64); 6] {
+    pub fn kinds(&self) -> [(RigFault, u64); 7] {
         [
             (RigFault::AddressNotAvailable, self.address_not_available),
             (RigFault::TooManyOpenFiles, self.too_many_open_files),
             (RigFault::NoBufferSpace, self.no_buffer_space),
             (RigFault::Unsigned, self.unsigned),
             (RigFault::Stub, self.stub),
+            (RigFault::AnswerTooLong, self.answer_too_long),
             (RigFault::Local, self.local),
         ]
     }

@@ -76,7 +76,7 @@ pub struct Act {
     /// Of those at the rig's own fault, how many of each kind.
     #[serde(default)]
     pub rig_faults: RigFaults,
-    /// Of the ok ones, those whose handshake needed SYN retransmits.
+    /// Acts for which a handshake needed SYN retransmits, whatever became of them.
     pub late_connect: u64,
     /// Refused + reset + connect timeout + no TLS session + closed + malformed + timeout.
     pub unserved: u64,

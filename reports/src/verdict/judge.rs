@@ -145,7 +145,7 @@ mod tests {
         let guess = intervals.nth(5).unwrap().acts.get_mut("guess").unwrap();
         *guess = ActInterval::default();
         for nth in 0..20 {
-            let healthy = fixture::sample(5, Duration::from_millis(5), Outcome::Ok { late_connect: false });
+            let healthy = fixture::sample(5, Duration::from_millis(5), Outcome::Ok);
             guess.count(if nth < 2 { sample } else { &healthy });
         }
         let (summary, _) = fixture::summarised(rows);
@@ -154,15 +154,14 @@ mod tests {
 
     #[test]
     fn a_rig_stopped_for_two_seconds_makes_the_run_invalid_and_a_system_stopped_as_long_does_not() {
-        let healthy = fixture::sample(5, Duration::from_secs(2), Outcome::Ok { late_connect: false });
+        let healthy = fixture::sample(5, Duration::from_secs(2), Outcome::Ok);
         let rig_stopped = Sample { started: healthy.started + Duration::from_secs(2), ..healthy.clone() };
         let Verdict::Invalid(reasons) = verdict_with_two_guesses_like(&rig_stopped) else {
             panic!("the rig stood still")
         };
-        assert_eq!(
-            reasons,
-            ["the rig stood still: an act left, or was given up, 2.001 s after it was due (lag p99 100 us)"]
-        );
+        assert_eq!(reasons.len(), 1);
+        let late = "the rig stood still: an act left, or was given up, 2.001 s after it was due (lag p99 100 us); ";
+        assert!(reasons[0].starts_with(late), "{reasons:?}");
         assert_eq!(verdict_with_two_guesses_like(&healthy), Verdict::Pass);
     }
 

@@ -7,7 +7,7 @@ use crate::summary::{Busy, Rig, Summary};
 
 /// More than this share of the acts sent late puts the 99th percentile of lag beyond [`Sample::LATE`], and with it
 /// the percentile that most budgets are on.
-const LATE_SHARE: f64 = 0.01;
+pub(crate) const LATE_SHARE: f64 = 0.01;
 
 /// A rig that uses more than this of its cores, or of the one core of its driving thread or its stub's, for five seconds
 /// on end has no room left to be in time (an M/D/1 queue waits five times its service time at 91 %).
@@ -29,7 +29,7 @@ pub(crate) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
         return faults_of_the_rigs(summary);
     }
     let mut reasons = Vec::new();
-    reasons.extend(could_not_send(summary));
+    reasons.extend(failed_at_its_part(summary));
     reasons.extend(sent_nothing(summary));
     reasons.extend(stood_still(summary));
     if summary.header.judge_latency {
@@ -48,7 +48,7 @@ fn faults_of_the_rigs(summary: &Summary) -> Vec<String> {
 }
 
 /// A reason for each kind of fault, since each has another cause.
-fn could_not_send(summary: &Summary) -> Vec<String> {
+fn failed_at_its_part(summary: &Summary) -> Vec<String> {
     let mut faults = RigFaults::default();
     summary.acts.values().for_each(|act| faults.merge(&act.rig_faults));
     let all: u64 = summary.acts.values().map(|act| act.outcomes.rig_fault).sum();
@@ -56,7 +56,7 @@ fn could_not_send(summary: &Summary) -> Vec<String> {
     let untold = (all.saturating_sub(faults.total()), "its recording does not say why: record it again");
     told.chain([untold])
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("the rig could not send {} of its acts: {why}", Value::Count(count)))
+        .map(|(count, why)| format!("the rig failed at {} of its acts: {why}", Value::Count(count)))
         .collect()
 }
 
@@ -64,9 +64,20 @@ fn sent_nothing(summary: &Summary) -> Option<String> {
     match summary.planned() {
         // A plan of fewer players than shards leaves some without any.
         0 if summary.header.shard.is_some() => None,
-        0 => Some("no act was planned, so there is nothing to judge".to_owned()),
-        _ if summary.taken() == 0 => Some("every planned act was skipped, so there is nothing to judge".to_owned()),
-        _ if summary.rig.lag_us.max.is_none() => Some("not one act was sent".to_owned()),
+        0 => Some(
+            "no act was planned, so there is nothing to judge: let players arrive for longer, or more of them"
+                .to_owned(),
+        ),
+        _ if summary.taken() == 0 => Some(
+            "every planned act was skipped, so there is nothing to judge: see to the `when` of the steps, and to whom \
+             `on_failure` lets leave"
+                .to_owned(),
+        ),
+        _ if summary.rig.lag_us.max.is_none() => Some(
+            "not one act was sent: `outcomes` says what kept them; abandoned ones need what an earlier step captures, \
+             or a load that lasts longer"
+                .to_owned(),
+        ),
         _ => None,
     }
 }
@@ -78,7 +89,9 @@ fn stood_still(summary: &Summary) -> Option<String> {
         let late = format!("an act left, or was given up, {max} after it was due (lag p99 {p99})");
         match too_busy(&summary.rig) {
             Some(why) => format!("the rig was far behind: {late}: {why}"),
-            None => format!("the rig stood still: {late}"),
+            None => format!(
+                "the rig stood still: {late}; run it again where nobody suspends it and nothing else takes its cores"
+            ),
         }
     })
 }
@@ -105,7 +118,10 @@ fn why_late(summary: &Summary) -> String {
             let (own, busy) = (Value::share(rig.own_busy), Value::Share(busy));
             format!("others were on the rig's cores ({busy} busy, the rig's own part {own}), so keep them away")
         }
-        (None, Some(_) | None, Some(_) | None) => "something else on this machine held the rig up".to_owned(),
+        (None, Some(_) | None, Some(_) | None) => {
+            "something else on this machine held the rig up, so end what else runs here, or take another machine"
+                .to_owned()
+        }
     }
 }
 
@@ -174,6 +190,7 @@ mod tests {
             (RigFault::NoBufferSpace, "the kernel had no memory left for sockets (ENOBUFS)"),
             (RigFault::Unsigned, "their initData was not signed in time"),
             (RigFault::Stub, "the stub fell behind or had ended"),
+            (RigFault::AnswerTooLong, "an answer to be read was longer than the 16 MiB that are kept"),
             (RigFault::Local, "this machine has no way to the target"),
         ] {
             let reasons = reasons(|summary| {
@@ -182,7 +199,7 @@ mod tests {
                 open.rig_faults.count(fault);
             });
             let said = the_only(&reasons);
-            assert!(said.starts_with(&format!("the rig could not send 1 of its acts: {cause}")), "{said}");
+            assert!(said.starts_with(&format!("the rig failed at 1 of its acts: {cause}")), "{said}");
         }
     }
 
@@ -195,7 +212,7 @@ mod tests {
         });
         let begin = |reason: &String| reason.split_once(" of its acts").unwrap().0.to_owned();
         let counts: Vec<String> = reasons.iter().map(begin).collect();
-        assert_eq!(counts, [2, 1, 3].map(|count| format!("the rig could not send {count}")));
+        assert_eq!(counts, [2, 1, 3].map(|count| format!("the rig failed at {count}")));
         assert!(reasons[2].contains("its recording does not say why"), "{reasons:?}");
     }
 
@@ -205,7 +222,8 @@ mod tests {
         assert!(reasons(lag_max(999_999)).is_empty());
         assert_eq!(
             the_only(&reasons(lag_max(2_012_000))),
-            "the rig stood still: an act left, or was given up, 2.012 s after it was due (lag p99 100 us)"
+            "the rig stood still: an act left, or was given up, 2.012 s after it was due (lag p99 100 us); run it again \
+             where nobody suspends it and nothing else takes its cores"
         );
         assert_eq!(reasons(lag_max(1_000_000)).len(), 1);
     }
@@ -302,7 +320,7 @@ mod tests {
     #[test]
     fn no_data_is_a_reason() {
         assert!(the_only(&reasons(|summary| summary.acts.clear())).starts_with("no act was planned"));
-        assert_eq!(the_only(&reasons(|summary| summary.rig.lag_us.max = None)), "not one act was sent");
+        assert!(the_only(&reasons(|summary| summary.rig.lag_us.max = None)).starts_with("not one act was sent: "));
         let skipped = reasons(|summary| {
             for act in summary.acts.values_mut() {
                 act.outcomes.skipped = act.planned;

@@ -1,7 +1,7 @@
 """Closed loop: what a request costs the generator, 64 connections kept busy."""
 import statistics
 
-from peers import there
+from peers import TO_INSTALL, there
 from runs import Run, Server, bench
 from tables import say, table
 
@@ -51,8 +51,10 @@ def measure(rounds, bounds):
     title = f"Closed loop, 64 keep-alive connections, median of {rounds} alternating rounds of {SECONDS} s"
     head = ["tool", "requests/s", "CPU us/request", "of it user", "x wrk (same round)", "server CPU us/request"]
     table(title, head, rows)
-    bounds.at_most("closed loop, CPU per request over wrk's", times(found, "floodrig", "wrk"), 1.0, "x")
-    bounds.at_most("closed loop, CPU per request over oha's", times(found, "floodrig", "oha"), 0.75, "x")
+    bounds.at_most("closed loop, CPU per request over wrk's", times(found, "floodrig", "wrk"), 1.0, "x",
+                   TO_INSTALL["wrk"])
+    bounds.at_most("closed loop, CPU per request over oha's", times(found, "floodrig", "oha"), 0.75, "x",
+                   TO_INSTALL["oha"])
 
 
 def times(found, mine, theirs):

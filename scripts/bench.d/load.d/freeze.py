@@ -3,7 +3,7 @@ import json
 import re
 import statistics
 
-from paced import QUIET_US, at_share, bare_timer, behind
+from paced import LACKS, QUIET_US, at_share, bare_timer, behind
 from peers import there
 from runs import Run, Server, bench
 from tables import say, table
@@ -104,7 +104,7 @@ def judge(mine, bounds):
     of = f" ({len(quiet)} quiet rounds of {len(mine)})"
     for nth, (name, ideal) in enumerate(IDEAL.items()):
         off = statistics.median(abs(it["found"][nth] - it["truth"][nth]) for it in quiet) if quiet else None
-        bounds.at_most(f"freeze, {name} off the truth{of}", off, ideal / 100 + 3, " ms")
+        bounds.at_most(f"freeze, {name} off the truth{of}", off, ideal / 100 + 3, " ms", LACKS)
 
 
 def accounted(it):

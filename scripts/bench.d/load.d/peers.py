@@ -11,6 +11,11 @@ TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR") or "target")
 RIG = os.path.join(TARGET, "release", "floodrig")
 WITNESS = os.path.join(TARGET, "release", "examples", "witness")
 OHA, AUTOCANNON = "1.14.0", "8.0.0"
+# What a bound lacks that is over a peer, and what to do.
+TO_INSTALL = {
+    "wrk": "wrk is not here: install it (apt-get install wrk) and run again",
+    "oha": f"oha is not here: install it (cargo install oha --version {OHA} --locked) and run again",
+}
 
 
 def quietly(*command):

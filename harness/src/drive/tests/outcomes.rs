@@ -8,6 +8,16 @@ fn an_empty_plan_is_done_at_once() {
     assert_eq!((outcome.driven.end, outcome.driven.samples), (End::Complete, 0));
 }
 
+/// What comes ahead of an answer (RFC 8297).
+fn early_hints() -> String {
+    "HTTP/1.1 103 Early Hints\r\nLink: </app.css>; rel=preload\r\n\r\n".to_owned()
+}
+
+/// Another protocol, where none was asked for.
+fn switching() -> String {
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n".to_owned()
+}
+
 #[test]
 fn every_way_to_fail_is_a_class_of_its_own() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n";
@@ -16,6 +26,10 @@ fn every_way_to_fail_is_a_class_of_its_own() {
         (Manner::Answer(vec![chunked.to_owned()]), 3, classes([])),
         (Manner::Answer(vec![answer("500 Internal Server Error", "")]), 0, classes([("status_5xx", 3)])),
         (Manner::Answer(vec![answer("302 Found", "")]), 0, classes([("status_3xx", 3)])),
+        (Manner::Answer(vec![early_hints(), ok("hi")]), 3, classes([])),
+        (Manner::Answer(vec![early_hints() + &ok("hi")]), 3, classes([])),
+        (Manner::Last(early_hints()), 0, classes([("closed", 3)])),
+        (Manner::Answer(vec![switching()]), 0, classes([("status_1xx", 3)])),
         (Manner::Reset, 0, classes([("reset", 3)])),
         (Manner::Close, 0, classes([("closed", 3)])),
         (Manner::Last("220 smtp.example ESMTP\r\n".to_owned()), 0, classes([("malformed", 3)])),
@@ -54,6 +68,32 @@ fn what_has_not_ended_when_the_drain_is_over_gets_its_sample_all_the_same() {
     assert_eq!(outcome.driven.end, End::Drained);
     assert_eq!(outcome.failures(), classes([("timeout", 2), ("abandoned", 1)]));
     assert_eq!(outcome.total.requests, 2);
+}
+
+#[test]
+fn what_still_connects_when_the_drain_is_over_was_not_let_in_and_sent_nothing() {
+    let full = FullQueue::new();
+    // The first two wait 200 ms each to be let in; the third is cut 150 ms after it began.
+    let load = load(vec![(0, 0, 0), (5, 0, 0), (150, 0, 0)]).timeout(400 * MILLISECOND);
+    let outcome = load.against(full.address());
+    assert_eq!((outcome.driven.end, outcome.total.requests), (End::Drained, 0));
+    assert_eq!(outcome.failures(), classes([("connect_timeout", 3)]));
+}
+
+#[test]
+fn whoever_comes_last_may_take_as_long_to_be_let_in_as_is_allowed() {
+    let full = FullQueue::new();
+    let load = Load { connect_timeout: Some(300 * MILLISECOND), ..apart([0, 10]).timeout(50 * MILLISECOND) };
+    let outcome = load.against(full.address());
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("connect_timeout", 2)]), 0));
+    assert!(outcome.total.failed_response.quantile_us(0.0).unwrap() >= 289_000);
+}
+
+#[test]
+fn a_connection_that_takes_another_protocol_unasked_is_not_used_again() {
+    let server = Rough::always(Manner::Answer(vec![switching()]));
+    let outcome = load(vec![(0, 0, 0), (50, 0, 0)]).against(server.address);
+    assert_eq!((outcome.failures(), outcome.total.requests), (classes([("status_1xx", 2)]), 2));
 }
 
 #[test]
@@ -257,4 +297,22 @@ fn a_connect_that_is_never_accepted_times_out_and_one_accepted_late_is_a_late_su
         load.against(full.address())
     });
     assert_eq!((outcome.total.ok, outcome.total.late_connect), (1, 1));
+}
+
+#[test]
+fn whoever_was_let_in_late_is_counted_also_where_the_answer_is_a_failure_or_none() {
+    for (said, class) in [(answer("503 Service Unavailable", ""), "status_5xx"), (String::new(), "timeout")] {
+        let full = FullQueue::new();
+        let load = Load { connect_timeout: Some(PATIENCE), ..apart([0]).timeout(500 * MILLISECOND) };
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                eventually(|| load.progress.standing().in_flight == 1);
+                // The first SYN has found the queue full by then; the next comes a second after it.
+                thread::sleep(300 * MILLISECOND);
+                full.accept_and_say(&said);
+            });
+            load.against(full.address())
+        });
+        assert_eq!((outcome.failures(), outcome.total.late_connect), (classes([(class, 1)]), 1));
+    }
 }

@@ -89,6 +89,20 @@ fn an_asset_that_fails_decides_the_outcome_once_all_the_others_are_in() {
 }
 
 #[test]
+fn a_document_too_long_to_be_searched_is_the_rigs_own_bound_and_no_page_without_assets() {
+    let long = DOCUMENT.to_owned() + &" ".repeat(16 * 1024 * 1024);
+    let longest = &long[..16 * 1024 * 1024];
+    for (document, ok, failures) in [(longest, 1, classes([])), (&long, 0, classes([("rig_fault", 1)]))] {
+        let document = super::ok(document);
+        let server = Rough::site(move |_, head| {
+            Manner::Answer(vec![if is_document(head) { document.clone() } else { super::ok("") }])
+        });
+        let outcome = apart([0]).steps([page(Assets::Found)]).against(server.address);
+        assert_eq!((outcome.total.ok, outcome.failures()), (ok, failures));
+    }
+}
+
+#[test]
 fn without_its_document_a_page_has_no_assets() {
     let server = Rough::always(Manner::Answer(vec![answer("503 Service Unavailable", DOCUMENT)]));
     let outcome = apart([0]).steps([page(Assets::Found)]).against(server.address);

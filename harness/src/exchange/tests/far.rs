@@ -11,7 +11,7 @@ use crate::exchange::versed::{Identity, Versed, Way};
 
 const TRIP: Duration = Duration::from_millis(60);
 
-fn over(network: Network) -> Ask {
+fn over(network: Network) -> Ask<'static> {
     Ask { network, ..KEPT }
 }
 

@@ -43,6 +43,24 @@ fn http_1_and_2_go_through_tls_and_over_one_connection() {
 }
 
 #[test]
+fn what_comes_ahead_of_an_answer_is_passed_over() {
+    let server = Versed::plain(|_, _| Way::EarlyHints);
+    let exchanged = exchanges(speaking(http2(), server.address), 2);
+    assert_eq!(texts(&exchanged), ["xxxxx"; 2]);
+    assert!(exchanged.iter().all(|exchanged| exchanged.result.as_ref().unwrap().status == 200));
+}
+
+#[test]
+fn a_body_longer_than_is_kept_is_said_to_be_and_the_connection_goes_on() {
+    let most = 16 * 1024 * 1024;
+    let server = Versed::plain(move |_, request| Way::Answer(200, if request == 0 { most + 1 } else { most }));
+    let exchanged = exchanges(speaking(http2(), server.address), 2);
+    let kept = exchanged.iter().map(|exchanged| exchanged.result.as_ref().unwrap());
+    let kept: Vec<_> = kept.map(|answered| (answered.body.len(), answered.too_long)).collect();
+    assert_eq!((kept, server.accepted()), (vec![(0, true), (most, false)], 1));
+}
+
+#[test]
 fn a_certificate_is_trusted_for_who_signed_it_and_its_name_or_for_itself() {
     let stranger = Identity::signed("127.0.0.1").trusted;
     let itself = Identity::of_its_own("elsewhere.test");
@@ -164,7 +182,7 @@ fn a_connection_on_which_nothing_was_done_is_replaced_once_and_a_stream_that_was
 }
 
 #[test]
-fn large_bodies_go_both_ways_and_are_kept_only_as_far_as_is_allowed() {
+fn large_bodies_go_both_ways_and_are_kept_only_where_they_are_wanted() {
     let length = 9 * 1024 * 1024;
     let server = Versed::plain(move |_, _| Way::Answer(200, length));
     let body = "x".repeat(length);
@@ -173,10 +191,10 @@ fn large_bodies_go_both_ways_and_are_kept_only_as_far_as_is_allowed() {
         out.push_str(&body);
     };
     let wire = Wire::new(speaking(http2(), server.address));
-    for ask in [KEPT, DRAINED] {
+    for (ask, kept) in [(KEPT, length), (DRAINED, 0)] {
         let exchanged = run(async { wire.exchange(&mut None, pin!(None), ask, fill).await });
         let answered = exchanged.result.unwrap();
-        assert_eq!((answered.status, answered.body.len()), (200, 0));
+        assert_eq!((answered.status, answered.body.len(), answered.too_long), (200, kept, false));
     }
 }
 
