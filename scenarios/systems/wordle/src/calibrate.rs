@@ -2,6 +2,7 @@
 //!
 //! Orders come with the environment, timed, or over HTTP while a run is on; without `CALIBRATE=1` there is neither.
 
+use std::fs::File;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,19 +28,23 @@ pub(crate) struct Faults {
     close_listener: StopOrder,
     answers: Mutex<Option<Answers>>,
     leaked: Mutex<Vec<Vec<u8>>>,
+    held: Mutex<Vec<File>>,
 }
 
 impl Faults {
     /// Nothing is wrong yet.
     pub(crate) fn new(close_listener: StopOrder) -> Self {
-        Self { close_listener, answers: Mutex::default(), leaked: Mutex::default() }
+        Self { close_listener, answers: Mutex::default(), leaked: Mutex::default(), held: Mutex::default() }
     }
 
     /// Does what is ordered.
     async fn carry_out(self: &Arc<Self>, order: Order) {
         match order {
-            Order::Stall(time) => stall(time),
+            Order::Stall(time) => compute(time),
+            // Of the runtime's only thread: a stall that waits, as for a file or a lock.
+            Order::Block(time) => std::thread::sleep(time),
             Order::Leak(size) => self.leak(size).await,
+            Order::Handles(count) => self.hold(count),
             Order::Exit(code) => exit(code),
             Order::Signal(signal) => die_of(signal),
             Order::CloseListener => self.close_listener.give(),
@@ -57,6 +62,17 @@ impl Faults {
         };
         if let Err(error) = tokio::task::spawn_blocking(touch).await {
             complain(&format_args!("a leak of {size}: {error}"));
+        }
+    }
+
+    /// Opens files that nobody closes.
+    fn hold(&self, count: u32) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..count {
+            match File::open("/dev/null") {
+                Ok(file) => held.push(file),
+                Err(error) => return complain(&format_args!("a handle: {error}")),
+            }
         }
     }
 
@@ -89,11 +105,9 @@ pub(crate) async fn answer_as_ordered(State(faults): State<Arc<Faults>>, request
 /// Orders over HTTP; each is answered when it is done, as far as anyone is left to answer.
 pub(crate) fn routes(faults: Arc<Faults>) -> Router {
     Router::new()
-        .route(
-            "/calibrate/stall",
-            post(async |faults, Query(Stall { ms })| done(faults, Order::Stall(millis(ms))).await),
-        )
+        .route("/calibrate/stall", post(async |faults, Query(order): Query<Stall>| done(faults, order.order()).await))
         .route("/calibrate/leak", post(async |faults, Query(Leak { bytes })| done(faults, Order::Leak(bytes)).await))
+        .route("/calibrate/handles", post(async |faults, Query(Handles { n })| done(faults, Order::Handles(n)).await))
         .route("/calibrate/exit", post(async |faults, Query(Exit { code })| done(faults, Order::Exit(code)).await))
         .route("/calibrate/signal", post(signal))
         .route("/calibrate/close-listener", post(async |faults| done(faults, Order::CloseListener).await))
@@ -108,6 +122,30 @@ pub(crate) fn routes(faults: Arc<Faults>) -> Router {
 #[derive(Deserialize)]
 struct Stall {
     ms: u64,
+    #[serde(default)]
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Computing,
+    Blocked,
+}
+
+impl Stall {
+    fn order(self) -> Order {
+        match self.kind {
+            Kind::Computing => Order::Stall(millis(self.ms)),
+            Kind::Blocked => Order::Block(millis(self.ms)),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Handles {
+    n: u32,
 }
 
 #[derive(Deserialize)]
@@ -160,7 +198,7 @@ const fn millis(ms: u64) -> Duration {
 }
 
 /// Burns the runtime's thread: a stall that computes, as a loop over too much data does.
-fn stall(time: Duration) {
+fn compute(time: Duration) {
     let clock = Clock::start();
     while clock.now() < time {
         std::hint::spin_loop();

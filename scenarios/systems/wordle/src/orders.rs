@@ -11,8 +11,12 @@ use signal_hook::consts::signal::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGKI
 pub(crate) enum Order {
     /// Keep the runtime's only thread busy for this long.
     Stall(Duration),
+    /// Make the runtime's only thread wait for this long.
+    Block(Duration),
     /// Touch this many bytes and never let go of them.
     Leak(ByteSize),
+    /// Open this many files and never close them.
+    Handles(u32),
     /// End at once with this code.
     Exit(u8),
     /// Die of this signal.
@@ -60,6 +64,8 @@ impl Order {
     fn parse(name: &str, value: &str) -> Option<Self> {
         match name {
             "stall" => humantime::parse_duration(value).ok().map(Self::Stall),
+            "block" => humantime::parse_duration(value).ok().map(Self::Block),
+            "handles" => value.parse().ok().map(Self::Handles),
             "leak" => value.parse().ok().map(Self::Leak),
             "exit" => value.parse().ok().map(Self::Exit),
             "signal" => signal_named(value).map(Self::Signal),
@@ -112,6 +118,13 @@ mod tests {
                 at(8, Order::Signal(SIGSEGV)),
             ]
         );
+    }
+
+    #[test]
+    fn a_stall_may_wait_instead_and_handles_are_counted() {
+        let orders = Timed::list("block=2s@1s,handles=1000@2s").unwrap();
+        let due = [orders[0].due, orders[1].due];
+        assert_eq!(due, [Order::Block(Duration::from_secs(2)), Order::Handles(1000)]);
     }
 
     #[test]
