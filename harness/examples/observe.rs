@@ -10,7 +10,6 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -42,7 +41,7 @@ fn observe(rig: &str, way: &str, length: Duration, command: &[String]) -> serde_
     let launch = launch(rig, command, &folder);
     let (to_rows, rows) = sync_channel(ROWS);
     let epoch = Instant::now();
-    let (rows_in, in_flight) = (to_rows.clone(), Arc::new(AtomicU64::new(0)));
+    let (rows_in, in_flight) = (to_rows.clone(), Arc::default());
     let watch = Watch { epoch, rows: rows_in, in_flight, service: None, stop: Stop::default() };
     let system = System::start(&launch, watch, &mut |_| {}).expect("the system is ready");
     let before = own_cpu();

@@ -322,7 +322,7 @@ impl Floor {
         let kept = talks + self.keep(arrival.player, hands.connection, hands.further, following.is_some());
         self.open -= hands.room.all().saturating_sub(kept);
         if begun {
-            self.sink.end();
+            self.let_go(ended);
         }
         self.sink.record(&sample);
         if again {
@@ -330,6 +330,17 @@ impl Floor {
             self.sink.offer(arrival.act, ended.at);
         }
         next
+    }
+
+    /// An act that had begun is in flight no more.
+    fn let_go(&mut self, ended: &Ended) {
+        // Nobody listens once what served a connection that was open before has died.
+        let again = ended.outcome == Outcome::Refused && ended.tries > 1;
+        if again || matches!(ended.outcome, Outcome::Closed | Outcome::Reset) {
+            self.sink.cut_off(ended.at);
+        } else {
+            self.sink.end();
+        }
     }
 
     /// Keeps connections for whoever may use them next, and says how many; those that nobody will are closed.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{ActInterval, Interval, Outcome, Row, Sample};
 
+use super::in_flight::InFlight;
 use super::patient::hand_over;
 use super::progress::Progress;
 use super::slowest::{KEPT, Slowest};
@@ -29,7 +30,7 @@ pub struct Intervals {
     until: Duration,
     acts: Vec<Share>,
     slowest: Slowest,
-    in_flight: u64,
+    in_flight: Arc<InFlight>,
     unmatched: Option<u64>,
     recorded: Recorded,
     excused_from: Option<Duration>,
@@ -62,7 +63,7 @@ impl Intervals {
     ) -> Self {
         let acts = vec![Share::default(); names.len()];
         let (from, until) = (load_from, load_from + length);
-        let (slowest, recorded) = (Slowest::of(KEPT), Recorded::default());
+        let (slowest, recorded, in_flight) = (Slowest::of(KEPT), Recorded::default(), progress.in_flight());
         Self {
             rows,
             progress,
@@ -72,7 +73,7 @@ impl Intervals {
             until,
             acts,
             slowest,
-            in_flight: 0,
+            in_flight,
             unmatched: None,
             recorded,
             excused_from: None,
@@ -100,14 +101,17 @@ impl Intervals {
 
     /// An act has begun.
     pub fn begin(&mut self) {
-        self.in_flight += 1;
-        self.progress.in_flight(self.in_flight);
+        self.in_flight.begin();
     }
 
     /// An act that had begun has ended.
     pub fn end(&mut self) {
-        self.in_flight -= 1;
-        self.progress.in_flight(self.in_flight);
+        self.in_flight.end();
+    }
+
+    /// An act that had begun has ended because its connection did.
+    pub fn cut_off(&mut self, at: Duration) {
+        self.in_flight.cut_off(at);
     }
 
     /// From now on the bot's calls are heard, and those that answer nothing are counted.
@@ -197,7 +201,7 @@ impl Intervals {
         let (from_us, len_us) = (micros(self.from), micros(self.until) - micros(self.from));
         let unmatched = self.unmatched;
         self.unmatched = unmatched.map(|_| 0);
-        Interval { from_us, len_us, acts, in_flight: self.in_flight, unmatched }
+        Interval { from_us, len_us, acts, in_flight: self.in_flight.now(), unmatched }
     }
 
     /// Undoes [`Self::take`].

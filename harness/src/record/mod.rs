@@ -5,6 +5,7 @@
 //! It judges nothing.
 
 mod header;
+mod in_flight;
 mod intervals;
 mod patient;
 mod progress;
@@ -12,6 +13,7 @@ mod recorder;
 mod slowest;
 
 pub use header::{nothing_watched, of_plan};
+pub use in_flight::InFlight;
 pub use intervals::{Intervals, Recorded, interval_length};
 pub use patient::hand_over;
 pub use progress::{Progress, Standing};

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use floodrig_reports::recording::Vital;
 
+use super::in_flight::InFlight;
+
 /// Live counts. Each has one writer; a reader may see them a moment apart from one another.
 #[derive(Debug, Default)]
 pub struct Progress {
     offered: AtomicU64,
     ok: AtomicU64,
     failed: AtomicU64,
-    in_flight: Arc<AtomicU64>,
+    in_flight: Arc<InFlight>,
     throttled: AtomicU64,
     /// 0 until anything was seen.
     rss_bytes: AtomicU64,
@@ -53,7 +55,7 @@ impl Progress {
             offered: read(&self.offered),
             ok: read(&self.ok),
             failed: read(&self.failed),
-            in_flight: read(&self.in_flight),
+            in_flight: self.in_flight.now(),
             throttled: read(&self.throttled),
             rss_bytes: Some(read(&self.rss_bytes)).filter(|rss| *rss > 0),
             stalling: Some(Duration::from_micros(read(&self.stalling))).filter(|stalling| !stalling.is_zero()),
@@ -61,8 +63,8 @@ impl Progress {
         }
     }
 
-    /// The count of acts in flight itself, for whoever must read it at the instant of a death.
-    pub fn in_flight_count(&self) -> Arc<AtomicU64> {
+    /// The count of acts in flight itself, for whoever must know it at the instant of a death.
+    pub fn in_flight(&self) -> Arc<InFlight> {
         Arc::clone(&self.in_flight)
     }
 
@@ -88,10 +90,6 @@ impl Progress {
     pub(super) fn ended(&self, ok: bool) {
         let count = if ok { &self.ok } else { &self.failed };
         count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn in_flight(&self, now: u64) {
-        self.in_flight.store(now, Ordering::Relaxed);
     }
 
     /// What the last tick of the observation saw.

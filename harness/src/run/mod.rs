@@ -164,7 +164,7 @@ impl Rig<'_> {
     }
 
     fn watch(&self) -> Watch {
-        let in_flight = self.progress.in_flight_count();
+        let in_flight = self.progress.in_flight();
         Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None, stop: self.stop.clone() }
     }
 

@@ -3,7 +3,6 @@
 //! It is the rig's own order, so that what follows is no death: the acts begun before it must still be served, what was
 //! accepted must still be delivered, and what is begun afterwards may be refused.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use floodrig_reports::recording::{EventKind, OrderedStop, Row};
@@ -76,7 +75,7 @@ impl<'a> Ordered<'a> {
             return;
         }
         let waiting = self.watching.map_or(0, Watching::awaited);
-        let in_flight = self.rig.progress.in_flight_count().load(Ordering::Relaxed);
+        let in_flight = self.rig.progress.in_flight().now();
         let at = self.system.order_stop(self.rig.order.scenario.system.stop_within);
         event(self.rig, at, EventKind::StopOrdered, "SIGTERM, by the scenario's order");
         self.given = Some(OrderedStop { at_us: micros(at), in_flight, waiting, ..OrderedStop::default() });

@@ -16,7 +16,7 @@ pub struct Death {
     pub at: Duration,
     /// How.
     pub cause: Cause,
-    /// Acts in flight: the most that was noted in the 100 ms before it.
+    /// Acts in flight: before the first that it cut off, or as last noted where it cut off none.
     pub in_flight: u64,
 }
 

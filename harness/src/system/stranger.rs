@@ -82,7 +82,7 @@ impl Watching {
             if stopped {
                 return 0;
             }
-            lately.note(self.clock.now(), self.watch.in_flight.load(Ordering::Relaxed));
+            lately.note(self.clock.now(), self.watch.in_flight.now());
         }
     }
 
@@ -117,19 +117,20 @@ impl Watching {
 #[cfg(test)]
 mod tests {
     use std::process::{Child, Command};
-    use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::{Receiver, sync_channel};
     use std::time::Instant;
 
     use super::*;
+    use crate::record::InFlight;
     use crate::stop::Stop;
 
     #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
     fn watched(in_flight: u64) -> (Child, Stranger, Receiver<Row>, Instant) {
         let child = Command::new("sleep").arg("1000").spawn().unwrap();
         let (rows, queue) = sync_channel(1);
-        let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(in_flight)));
-        let watch = Watch { epoch, rows, in_flight, service: None, stop: Stop::default() };
+        let (epoch, acts) = (Instant::now(), Arc::new(InFlight::default()));
+        (0..in_flight).for_each(|_| acts.begin());
+        let watch = Watch { epoch, rows, in_flight: acts, service: None, stop: Stop::default() };
         let stranger = Stranger::watch(Identity::of(child.id()).unwrap(), watch);
         (child, stranger, queue, epoch)
     }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::{Duration, Instant};
 
@@ -17,9 +16,10 @@ use super::keeper_lost::KeeperLost;
 use super::known::Known;
 use super::servers::Servers;
 use crate::keeper::{Exit, Heard, Report, Reports, descendants};
+use crate::record::InFlight;
 use crate::stop::{Cut, Stop};
 
-/// How often the acts in flight are noted: five times in the window of a death, since a turn costs some 45 us.
+/// How often the acts in flight are noted: a turn costs some 45 us.
 pub(super) const NOTE_EVERY: Duration = Duration::from_millis(20);
 
 /// What the watcher is given by the run.
@@ -30,7 +30,7 @@ pub struct Watch {
     /// Where the event of the death goes.
     pub rows: SyncSender<Row>,
     /// Acts in flight, kept by whoever drives.
-    pub in_flight: Arc<AtomicU64>,
+    pub in_flight: Arc<InFlight>,
     /// The name of the service that is watched; nothing: the system itself.
     pub service: Option<String>,
     /// Whether somebody ends the run, and where the rig's own failure is told.
@@ -118,7 +118,7 @@ impl Watcher<'_> {
     /// Notes what is in flight. What was read after the last of those who serve had ended says nothing of its end,
     /// however late it comes to this thread: so the end is looked for first.
     fn note(&mut self) {
-        let (now, in_flight) = (self.clock.now(), self.watch.in_flight.load(Ordering::Relaxed));
+        let (now, in_flight) = (self.clock.now(), self.watch.in_flight.now());
         if let Some(servers) = &mut self.servers {
             servers.note_ended(self.lately.moment(now));
             servers.look(|| self.clock.now());
@@ -224,6 +224,9 @@ impl Watcher<'_> {
             }
             Found::KeeperLost if interrupted => {}
             Found::Died(death) => {
+                // By now the driving thread has heard of the connections too.
+                let in_flight = self.watch.in_flight.met_by(death.at).unwrap_or(death.in_flight);
+                let death = Death { in_flight, ..death };
                 self.unsent.push_back(self.watch.event(death));
                 self.known.change(|end| end.death = Some(death));
             }

@@ -53,7 +53,7 @@ steps = [
 const JAVA: &str = include_str!("bots/unchanged/Bot.java");
 
 /// Whether this user may make namespaces, which no tool could change. A tool that is missing is another matter.
-fn may_isolate() -> bool {
+pub(crate) fn may_isolate() -> bool {
     let ways = [&["--net", "--mount"][..], &["--map-root-user", "--net", "--mount"]];
     let works = |way: &[&str]| {
         let tried = Command::new("unshare").args(way).arg("true").output();

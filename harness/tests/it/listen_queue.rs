@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::isolate::may_isolate;
 use crate::rig::{Left, Rig, eventually};
 
 /// Its loop is blocked for 3 s once a file `block` is there: the order comes from the test and not through the rig.
@@ -53,15 +54,29 @@ fn count(left: &Left, table: &str, key: &str) -> u64 {
     of[key].as_u64().unwrap_or_else(|| panic!("{key}: {of}"))
 }
 
-#[test]
-fn a_loop_that_is_blocked_fills_the_queue_and_late_connects_are_not_refusals() {
-    let rig = crowd(2000);
+/// The server's loop is blocked under the load of so many.
+fn blocked(rig: &Rig) -> Left {
     let child = rig.start();
     eventually("the load has begun", || {
         fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("\"row\":\"interval\""))
     });
     fs::write(rig.path().join("block"), "").expect("the order is given");
-    let left = rig.wait(child).complete();
+    rig.wait(child).complete()
+}
+
+#[test]
+fn a_full_queue_of_an_isolated_run_is_counted_by_the_runs_own_network() {
+    if !may_isolate() {
+        return;
+    }
+    let left = blocked(&crowd(2000).with(&["--isolate"]));
+    assert!(count(&left, "system", "listen_overflows") > 0 && count(&left, "system", "listen_drops") > 0);
+    assert!(left.file("report.md").contains("in the run's own network"), "{}", left.file("report.md"));
+}
+
+#[test]
+fn a_loop_that_is_blocked_fills_the_queue_and_late_connects_are_not_refusals() {
+    let left = blocked(&crowd(2000));
     assert_eq!(count(&left, "open", "planned"), 2000);
     // The kernel compares before it adds, so one more than asked for may wait.
     assert_eq!(count(&left, "system", "listen_queue_peak"), BACKLOG + 1);

@@ -1,7 +1,5 @@
 //! The system's own end, told rightly and at once.
 
-use std::sync::atomic::Ordering;
-
 use floodrig_reports::recording::{EndingKind, EventKind, Row};
 
 use super::support::{LONG, Run, dies_by, shell, until};
@@ -9,7 +7,7 @@ use super::support::{LONG, Run, dies_by, shell, until};
 fn ending_of(act: &str) -> floodrig_reports::recording::Ending {
     let (dir, script) = dies_by(act);
     let run = Run::new();
-    run.in_flight.store(12, Ordering::Relaxed);
+    run.begin(12);
     let system = run.start(&shell(&script)).unwrap();
     let before = run.epoch.elapsed();
     std::fs::write(dir.path().join("now"), "").unwrap();

@@ -6,7 +6,7 @@ mod build;
 mod calibration;
 mod connects;
 mod death;
-mod drawn;
+pub(crate) mod drawn;
 mod endings;
 mod heartbeat;
 mod lifecycle;

@@ -5,12 +5,12 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use floodrig::exchange::Speech;
 use floodrig::keeper::{Identity, Program};
+use floodrig::record::InFlight;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::stop::Stop;
 use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
@@ -56,7 +56,7 @@ pub(crate) fn dies_by(act: &str) -> (tempfile::TempDir, String) {
 /// What a run would hold.
 pub(crate) struct Run {
     pub(crate) epoch: Instant,
-    pub(crate) in_flight: Arc<AtomicU64>,
+    pub(crate) in_flight: Arc<InFlight>,
     pub(crate) rows: Receiver<Row>,
     watch: Watch,
 }
@@ -65,9 +65,14 @@ impl Run {
     #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
     pub(crate) fn new() -> Self {
         let (to, rows) = sync_channel(1000);
-        let (epoch, in_flight) = (Instant::now(), Arc::new(AtomicU64::new(0)));
+        let (epoch, in_flight) = (Instant::now(), Arc::new(InFlight::default()));
         let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight), service: None, stop: Stop::default() };
         Self { epoch, in_flight, rows, watch }
+    }
+
+    /// So many acts begin now.
+    pub(crate) fn begin(&self, acts: u64) {
+        (0..acts).for_each(|_| self.in_flight.begin());
     }
 
     /// What a system's watcher is told.
