@@ -2,8 +2,8 @@
 //!
 //! Three threads of their own: one reads `/proc`, the listen queue and the pages that the system's own loops write, the
 //! others ask the system over one kept connection, and connect to it without a word, steadily. The system is changed for
-//! neither, and what could not be measured is `None` and has its reason in the observations, never a zero. The rig's own
-//! lateness is never charged to the system.
+//! none of them, and what could not be measured is `None` and has its reason in the observations, never a zero. The rig's
+//! own lateness is never charged to the system.
 
 mod bare;
 mod connects;

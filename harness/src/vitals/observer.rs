@@ -208,7 +208,7 @@ impl Observer {
         let (steady, ours) = (Steady { from: clock.now(), period }, Arc::new(Ours::default()));
         let probe = subject.probe(steady, clock, &ours);
         let connects = subject.connects(steady, clock, &ours);
-        let heartbeat = heartbeat.beside(probe.is_ok() || connects.is_ok());
+        let heartbeat = heartbeat.beside(probe.is_ok());
         let queue = subject.listen_queue();
         let tree = subject.tree();
         let connections = subject.connections(clock, &rows);

@@ -147,14 +147,15 @@ impl Stalls {
 
 impl Seen {
     fn of(watched: &Observations, unseen: bool) -> Self {
-        let (loops, probe) = (Observations::is_active(&watched.heartbeat), watched.sees_outside());
+        let (loops, probe) = (Observations::is_active(&watched.heartbeat), Observations::is_active(&watched.black_box));
         match (loops, unseen || watched.sees_loops_in_part(), probe) {
             (true, false, true) => Self::LoopsAndProbe,
             (true, false, false) => Self::Loops,
             (true, true, true) => Self::SomeLoopsAndProbe,
             (true, true, false) => Self::SomeLoops,
-            (false, _, true) => Self::Probe,
-            (false, _, false) => Self::Nothing,
+            // Who accepts may not be the one that is not watched: only where no loop is, connects alone are enough.
+            (false, _, _) if watched.sees_outside() => Self::Probe,
+            (false, _, _) => Self::Nothing,
         }
     }
 }
