@@ -80,7 +80,7 @@ pub(super) struct CrowdTable {
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) settle: Duration,
     /// How long the system is then left alone before it is looked at again: its memory, its handles, and how one
-    /// player is served. 3 s where it is not said, and none with `--quick` or where `0s` is said.
+    /// player is served. 10 s where it is not said, and none with `--quick` or where `0s` is said.
     #[serde(default, with = "humantime_serde")]
     #[schemars(with = "String", extend("pattern" = DURATION))]
     pub(super) idle: Option<Duration>,

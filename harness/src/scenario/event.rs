@@ -44,8 +44,8 @@ pub(super) struct EventTable {
 }
 
 /// How long the system is left alone where the scenario does not say it: time for a queue to empty and for a garbage
-/// collection, and short beside any load.
-pub(super) const IDLE: Duration = Duration::from_secs(3);
+/// collection, and what a player who comes back a little later would meet.
+pub(super) const IDLE: Duration = Duration::from_secs(10);
 
 /// Checks the events against the system that they happen to.
 pub(super) fn checked(
