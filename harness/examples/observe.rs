@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use floodrig::exchange::Speech;
 use floodrig::keeper::{Program, Tree};
+use floodrig::redirect::Lookout;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::stop::Stop;
 use floodrig::system::{Launch, System, Watch, cores, port};
@@ -42,7 +43,8 @@ fn observe(rig: &str, way: &str, length: Duration, command: &[String]) -> serde_
     let (to_rows, rows) = sync_channel(ROWS);
     let epoch = Instant::now();
     let (rows_in, in_flight) = (to_rows.clone(), Arc::default());
-    let watch = Watch { epoch, rows: rows_in, in_flight, service: None, stop: Stop::default() };
+    let (stop, lookout) = (Stop::default(), Lookout::default());
+    let watch = Watch { epoch, rows: rows_in, in_flight, service: None, stop, lookout };
     let system = System::start(&launch, watch, &mut |_| {}).expect("the system is ready");
     let before = own_cpu();
     let observer = Observer::start(subject(&system, &launch, (way, folder)), epoch, to_rows);

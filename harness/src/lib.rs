@@ -6,7 +6,8 @@
 //! Invariants: arrivals are open loop and planned, and the number of samples equals the number of planned acts;
 //! `scheduled` comes from the plan and never from a clock; nothing on the driving thread formats, logs or blocks;
 //! what the system does wrong is data, what the rig could not do is an error, what it could not measure well is
-//! `invalid`; all traffic stays on this machine; no process of the rig or the system outlives a run.
+//! `invalid`; what the rig sends stays on this machine, and a system that calls the real Telegram is ended; no process
+//! of the rig or the system outlives a run.
 
 pub mod answers;
 pub mod bench;

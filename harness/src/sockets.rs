@@ -2,10 +2,11 @@
 //! privilege. `/proc/net/tcp` would tell less, and lists every socket of the machine (5 to 70 ms).
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use procfs::process::{FDTarget, Process};
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
@@ -43,12 +44,15 @@ const SEGMENTS_SENT: usize = 156;
 /// The two versions of the protocol.
 pub(crate) const FAMILIES: [AddressFamily; 2] = [AddressFamily::INET, AddressFamily::INET6];
 
-/// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_CLOSE_WAIT` 8, `TCP_LISTEN` 10.
+/// States of a socket, as bits of `idiag_states`: `TCP_ESTABLISHED` is 1, `TCP_SYN_SENT` 2, `TCP_CLOSE_WAIT` 8,
+/// `TCP_LISTEN` 10.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum States {
     Established = 1 << 1,
     /// Not closed on this side.
     Open = 1 << 1 | 1 << 8,
+    /// Not closed on this side, or still asking to be let in.
+    Sought = 1 << 1 | 1 << 2 | 1 << 8,
     Listening = 1 << 10,
     Either = 1 << 1 | 1 << 10,
 }
@@ -84,6 +88,8 @@ pub(crate) struct Socket {
     pub(crate) state: State,
     pub(crate) local_port: u16,
     pub(crate) remote_port: u16,
+    /// Who is there; a version 4 address inside of a version 6 one is the former.
+    pub(crate) remote: Option<IpAddr>,
     /// Of a listener: connections that wait to be accepted.
     pub(crate) receive_queue: u32,
     /// Of a listener: how many may wait.
@@ -214,6 +220,7 @@ fn socket(message: &[u8]) -> Option<Socket> {
         state: state(*message.get(1)?),
         local_port: port(4)?,
         remote_port: port(6)?,
+        remote: remote(message),
         receive_queue: word(message, 56)?,
         send_queue: word(message, 60)?,
         inode: word(message, 68)?,
@@ -228,6 +235,15 @@ fn state(code: u8) -> State {
         10 => State::Listening,
         _ => State::Closing,
     }
+}
+
+/// `idiag_family`, and `idiag_dst` behind the ports and the source.
+fn remote(message: &[u8]) -> Option<IpAddr> {
+    let bytes: [u8; 16] = message.get(24..40)?.try_into().ok()?;
+    if u16::from(*message.first()?) == AddressFamily::INET.as_raw() {
+        return Some(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]).into());
+    }
+    Some(IpAddr::from(Ipv6Addr::from(bytes)).to_canonical())
 }
 
 /// Finds `tcp_info` among the attributes.
@@ -258,4 +274,18 @@ fn kernel_error(message: &[u8]) -> io::Error {
         Some(code) => io::Error::from_raw_os_error(-(code as i32)),
         None => io::ErrorKind::InvalidData.into(),
     }
+}
+
+/// The sockets that a process holds, by inode; none of one that has ended or is another user's.
+pub(crate) fn held(process: &Process) -> impl Iterator<Item = u32> + use<> {
+    process.fd().into_iter().flatten().flatten().filter_map(|handle| match handle.target {
+        FDTarget::Socket(inode) => Some(inode as u32),
+        FDTarget::Path(_)
+        | FDTarget::Net(_)
+        | FDTarget::Pipe(_)
+        | FDTarget::AnonInode(_)
+        | FDTarget::MemFD(_)
+        | FDTarget::Other(_, _)
+        | FDTarget::Unknown(_, _) => None,
+    })
 }

@@ -1,5 +1,5 @@
 //! The word that a run is to end, and whose it is: somebody's signal, the rig's own failure, or a system that has died
-//! before its load.
+//! before its load or calls the real Telegram.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -33,6 +33,8 @@ pub enum Cut {
     RigFailed(String),
     /// The system died before the load, which nobody is there to take.
     Died,
+    /// The system or a service called the real Telegram, in words.
+    Strayed(String),
 }
 
 impl Stop {

@@ -89,6 +89,7 @@ fn observations() -> Observations {
         outbound: inactive(),
         deliveries: active(),
         redirect: active(),
+        lookout: active(),
         isolate: inactive(),
         calls: active(),
     }

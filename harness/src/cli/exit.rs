@@ -17,7 +17,7 @@ pub enum Exit {
     Usage,
     /// The rig itself failed.
     Failed,
-    /// The system never became ready.
+    /// The system never became ready, or was not turned to the stub and called the real Telegram.
     NotReady,
     /// The rig was the limit, or a judged series has no samples.
     Invalid,

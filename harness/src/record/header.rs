@@ -46,6 +46,7 @@ pub fn nothing_watched(because: &str) -> Observations {
         outbound: inactive(),
         deliveries: inactive(),
         redirect: inactive(),
+        lookout: inactive(),
         isolate: inactive(),
         calls: inactive(),
     }

@@ -3,11 +3,14 @@
 //!
 //! Three ways, all at once: the API root in the variables that libraries and bots are known to read; for a hard-coded
 //! `https://api.telegram.org` a hook in every Node and Python process; for everything else [`crate::isolate`]. Which of
-//! them was of use is known from the hooks' marks and from the stub's own count of calls.
+//! them was of use is known from the hooks' marks and from the stub's own count of calls. What none of them has turned
+//! is seen by its sockets, and stopped.
 
 mod advice;
 mod hooks;
 mod java;
+mod lookout;
+mod telegram;
 mod token;
 mod trust;
 mod variables;
@@ -17,6 +20,7 @@ use std::io;
 use std::path::Path;
 
 use floodrig_stub::Stub;
+pub use lookout::{Lookout, Stray, Watchman};
 pub use token::hide_tokens;
 
 use self::hooks::{Hooks, Mark};

@@ -47,6 +47,7 @@ pub(super) fn load(
     let observer = observe(rig, telegram, side, seat.clone());
     observer.describe(&mut header.observations);
     header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
+    rig.lookout.under_load();
     let load_from = ground.start_at.unwrap_or_else(|| ground.clock.now() + LEAD);
     let load_to = load_from + ground.load_length;
     header.load_us = (micros(load_from), micros(load_to));
@@ -250,9 +251,12 @@ fn settle(
         tell();
     }
     let settled = !rig.stop.asked();
-    let (kind, text) =
-        if settled { (EventKind::Settled, "deliveries have settled") } else { (EventKind::Interrupted, "interrupted") };
-    event(rig, rig.ground.clock.now(), kind, text);
+    let (kind, text) = match rig.lookout.seen() {
+        Some(stray) => (EventKind::Interrupted, stray.to_string()),
+        None if settled => (EventKind::Settled, "deliveries have settled".to_owned()),
+        None => (EventKind::Interrupted, "interrupted".to_owned()),
+    };
+    event(rig, rig.ground.clock.now(), kind, &text);
     settled
 }
 

@@ -37,7 +37,7 @@ use self::telegram::Telegram;
 use self::trouble::Trouble;
 use self::under_test::{Last, UnderTest};
 use crate::record::{Progress, Recorder, hand_over};
-use crate::redirect::Redirect;
+use crate::redirect::{Lookout, Redirect};
 use crate::scenario::{Heartbeat, Ready, Scenario};
 use crate::stop::{Cut, Stop};
 use crate::system::{Launch, Service, ServiceError, StartError, System, Watch};
@@ -53,7 +53,8 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
     let recorder = Recorder::create(&order.dir.join(FILE_NAME), Arc::clone(&progress))?;
     let (heartbeat, stop) = (heartbeat(order), &stop.of_run());
     let redirect = Redirect::prepare(order.isolated).map(Arc::new).map_err(|cause| RunError::hooks(&cause))?;
-    let rig = Rig { order, ground: &ground, calibration, progress, rows: recorder.rows(), stop, heartbeat, redirect };
+    let (rows, lookout) = (recorder.rows(), Lookout::over_run(stop));
+    let rig = Rig { order, ground: &ground, calibration, progress, rows, stop, heartbeat, redirect, lookout };
     let seal = match rig.run(tell) {
         Ok(seal) => seal,
         Err(Trouble::Impossible(says)) => {
@@ -72,9 +73,12 @@ pub fn run(order: &Order, stop: &Stop, tell: &mut dyn FnMut(News<'_>)) -> Result
 
 /// A run that nobody has interrupted is not partial, for whatever reason it was cut short.
 fn sealed(seal: Seal, stop: &Stop) -> Seal {
+    let partial = seal.partial && stop.interrupted_at().is_some();
     match stop.why_cut() {
         Some(Cut::RigFailed(why)) => Seal { partial: false, not_ready: None, failed: Some(why.clone()), ..seal },
-        Some(Cut::Died) => Seal { partial: seal.partial && stop.interrupted_at().is_some(), ..seal },
+        Some(Cut::Died) => Seal { partial, ..seal },
+        // Whatever else it has shown was not shown of a system that is turned to the stub.
+        Some(Cut::Strayed(why)) => Seal { partial, not_ready: Some(why.clone()), ..seal },
         None => seal,
     }
 }
@@ -120,6 +124,8 @@ struct Rig<'a> {
     heartbeat: Result<Arc<Folder>, String>,
     /// What turns the system to the stub.
     redirect: Arc<Redirect>,
+    /// Sees where its connections go.
+    lookout: Lookout,
 }
 
 impl Rig<'_> {
@@ -130,12 +136,14 @@ impl Rig<'_> {
         let services = self.start_services(&telegram, tell);
         let services = services.inspect_err(|_| self.without_load(header.clone(), &telegram))?;
         let system = self.bring_up(&header, &telegram, tell)?;
+        let watchman = system.found().and_then(|tree| self.lookout.over(tree, || {}));
         let loaded = self.check_and_load(header, &telegram, &Side { system: &system, services: &services }, tell);
         if let Some(heir) = system.heir() {
             tell(News::Fact(&format!("note: {heir}")));
         }
         tell(News::Waiting("stopping the system"));
-        let last = system.end(self.order.scenario.system.stop_within);
+        drop(watchman);
+        let last = system.end(turned::grace(self));
         let dropped = last.events_dropped;
         self.end(last);
         // The system may still write to them while it stops.
@@ -165,7 +173,14 @@ impl Rig<'_> {
 
     fn watch(&self) -> Watch {
         let in_flight = self.progress.in_flight();
-        Watch { epoch: self.ground.epoch, rows: self.rows.clone(), in_flight, service: None, stop: self.stop.clone() }
+        Watch {
+            epoch: self.ground.epoch,
+            rows: self.rows.clone(),
+            in_flight,
+            service: None,
+            stop: self.stop.clone(),
+            lookout: self.lookout.clone(),
+        }
     }
 
     fn bring_up(
@@ -234,6 +249,7 @@ impl Rig<'_> {
             network.chosen = before.chosen;
         }
         header.observations.redirect = turned::standing(self, telegram, system, tell);
+        header.observations.lookout = self.lookout.standing();
         load::load(self, header, (telegram, &before), side, tell)
     }
 

@@ -35,7 +35,7 @@ impl Telegram {
         let scenario = &order.scenario;
         let stub = floodrig_stub::start(scenario.telegram.clone(), listener, clock.epoch(), scenario.seed)
             .map_err(Trouble::unrecorded("start the stub"))?;
-        tell(News::Fact(&format!("stub of Telegram on {}; nothing leaves this machine", stub.url())));
+        tell(News::Fact(&format!("stub of Telegram on {}", stub.url())));
         Ok(Self::Here(Arc::new(stub)))
     }
 

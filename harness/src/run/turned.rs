@@ -1,5 +1,7 @@
 //! How the system of a run is turned to the stub: what is opened for it, what it is started with, and whether it came.
 
+use std::time::Duration;
+
 use floodrig_stub::Stub;
 
 use super::telegram::Telegram;
@@ -29,6 +31,11 @@ pub(super) fn launch(rig: &Rig<'_>, telegram: &Telegram, tell: &mut dyn FnMut(Ne
         tell(News::Fact(&format!("note: a bot's token in {names}: the system gets a made-up one in its place")));
     }
     Ok(launch)
+}
+
+/// How long the system may take to stop: one that calls the real Telegram may do so no longer.
+pub(super) fn grace(rig: &Rig<'_>) -> Duration {
+    if rig.lookout.seen().is_some() { Duration::ZERO } else { rig.order.scenario.system.stop_within }
 }
 
 /// Whether calls have come by the end of the pre-flight; if none has, why, which is told at once.

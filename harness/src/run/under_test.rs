@@ -68,6 +68,14 @@ impl UnderTest {
         }
     }
 
+    /// The processes of one that was found running, where they are known.
+    pub(super) fn found(&self) -> Option<Tree> {
+        match self {
+            Self::Started(_) => None,
+            Self::Attached(attached) => attached.tree(),
+        }
+    }
+
     /// The process of its command; nothing: the rig has not started it.
     pub(super) fn command(&self) -> Option<u32> {
         match self {

@@ -1,11 +1,13 @@
 //! Whether this machine has a program that a scenario needs, and in the version that it needs.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::clock::now;
 use crate::keeper::{Exit, Heard, Kept, Program, Report, Reports, Spec, Started};
+use crate::redirect::{BOT_TOKEN, hide_tokens};
 use crate::scenario::{Need, Version};
 
 /// How programs are asked for their version; Go's knows only the second.
@@ -35,10 +37,13 @@ fn found(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(is_program)
 }
 
-/// What it prints when it is asked so, if it says a version and is content to. Nothing of it is left running.
+/// What it prints when it is asked so, if it says a version and is content to. It sees no real bot's token, and nothing
+/// of it is left running.
 fn version(program: &Path, word: &str, dir: &Path) -> Option<Version> {
     let command = vec![program.to_str()?.to_owned(), word.to_owned()];
-    let spec = Spec { command, dir: dir.to_owned(), ..Spec::default() };
+    let mut env = BTreeMap::new();
+    hide_tokens(&mut env, BOT_TOKEN);
+    let spec = Spec { command, dir: dir.to_owned(), env, ..Spec::default() };
     let Started { mut kept, mut reports, stdout, stderr: _unread } = Kept::start(&Program::default(), &spec).ok()?;
     let content = is_content(&mut reports);
     kept.end();

@@ -21,7 +21,8 @@ use super::ready::{self, Glimpse};
 use super::servers::{Servers, Sought};
 use super::unready::{NotReady, StartError, Unready};
 use super::watcher::{Watch, hear};
-use crate::keeper::{Kept, Spec, Started, Tree, descendants};
+use crate::keeper::{Kept, Spec, Started, Tree, descendants, kill};
+use crate::redirect::{Lookout, Watchman};
 use crate::scenario::Ready;
 
 /// How often readiness is looked for.
@@ -54,6 +55,7 @@ pub struct System {
     stdout: Shared,
     stderr: Shared,
     threads: Vec<JoinHandle<()>>,
+    watchman: Option<Watchman>,
     clock: Clock,
     signs: Signs,
     confinement: Confinement,
@@ -79,6 +81,7 @@ impl System {
             stdout: Shared::default(),
             stderr: Shared::default(),
             threads: Vec::new(),
+            watchman: None,
             clock,
             signs,
             confinement,
@@ -86,13 +89,25 @@ impl System {
             ready_after: Duration::ZERO,
             stop: watch.stop.clone(),
         };
+        let lookout = watch.lookout.clone();
+        system.watchman = system.watched_by(&lookout);
         let known = Arc::clone(&system.known);
         system.thread("watcher", move || hear(reports, &watch, &known));
         let output = Arc::clone(&system.stdout);
         system.thread("stdout", move || drain(stdout, &output, |_| {}));
         let output = Arc::clone(&system.stderr);
         system.thread("stderr", move || drain(stderr, &output, |_| {}));
-        system.become_ready(launch, begun, progress)
+        system.become_ready((launch, &lookout), begun, progress)
+    }
+
+    /// Ends all of it where it is found to call the real Telegram: that is the rig's own stop, and no death.
+    fn watched_by(&self, lookout: &Lookout) -> Option<Watchman> {
+        let (known, clock, tree) = (Arc::clone(&self.known), self.clock, Tree::Below(self.root()));
+        let end_it = move || {
+            known.look().stop_ordered.get_or_insert_with(|| clock.now());
+            tree.processes().into_iter().for_each(kill);
+        };
+        lookout.over(tree, end_it)
     }
 
     /// One that `top` shows by this name.
@@ -103,7 +118,7 @@ impl System {
 
     fn become_ready(
         mut self,
-        launch: &Launch,
+        (launch, lookout): (&Launch, &Lookout),
         begun: Duration,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Self, StartError> {
@@ -112,6 +127,9 @@ impl System {
         loop {
             let left = (begun + launch.ready_within).saturating_sub(self.clock.now());
             let glimpse = ready::look(launch, left);
+            if let Some(stray) = lookout.seen() {
+                return Err(self.not_ready(Unready::Strayed(stray.clone()), launch));
+            }
             if let Some(death) = self.death() {
                 return Err(self.not_ready(Unready::Died(death), launch));
             }

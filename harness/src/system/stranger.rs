@@ -122,6 +122,7 @@ mod tests {
 
     use super::*;
     use crate::record::InFlight;
+    use crate::redirect::Lookout;
     use crate::stop::Stop;
 
     #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
@@ -130,7 +131,8 @@ mod tests {
         let (rows, queue) = sync_channel(1);
         let (epoch, acts) = (Instant::now(), Arc::new(InFlight::default()));
         (0..in_flight).for_each(|_| acts.begin());
-        let watch = Watch { epoch, rows, in_flight: acts, service: None, stop: Stop::default() };
+        let (stop, lookout) = (Stop::default(), Lookout::default());
+        let watch = Watch { epoch, rows, in_flight: acts, service: None, stop, lookout };
         let stranger = Stranger::watch(Identity::of(child.id()).unwrap(), watch);
         (child, stranger, queue, epoch)
     }

@@ -9,6 +9,7 @@ use floodrig_reports::recording::{Ending, Logs};
 use super::death::Death;
 use super::port::PortError;
 use crate::keeper::KeepError;
+use crate::redirect::Stray;
 
 /// Why a system is not running.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +57,8 @@ pub enum Unready {
         /// Where it does listen.
         listening: Vec<SocketAddr>,
     },
+    /// It called the real Telegram.
+    Strayed(Stray),
     /// It never asked for its updates.
     NoBot {
         /// What was waited for, and how many calls came instead.
@@ -72,6 +75,9 @@ pub enum Unready {
 impl fmt::Display for NotReady {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.why.fmt(to)?;
+        if matches!(self.why, Unready::Strayed(_)) {
+            return Ok(());
+        }
         match self.ending.stderr_tail.as_slice() {
             [] => to.write_str("; it printed nothing"),
             lines => write!(to, "; its last lines:\n  {}", lines.join("\n  ")),
@@ -83,6 +89,7 @@ impl fmt::Display for Unready {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Died(death) => write!(to, "it {} before that", death.cause),
+            Self::Strayed(stray) => stray.fmt(to),
             Self::NoBot { waited_for, within, pid, advice } => {
                 write!(to, "waited {} s for {waited_for} from pid {pid}. {advice}", within.as_secs_f64())
             }

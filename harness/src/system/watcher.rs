@@ -17,6 +17,7 @@ use super::known::Known;
 use super::servers::Servers;
 use crate::keeper::{Exit, Heard, Report, Reports, descendants};
 use crate::record::InFlight;
+use crate::redirect::Lookout;
 use crate::stop::{Cut, Stop};
 
 /// How often the acts in flight are noted: a turn costs some 45 us.
@@ -35,6 +36,8 @@ pub struct Watch {
     pub service: Option<String>,
     /// Whether somebody ends the run, and where the rig's own failure is told.
     pub stop: Stop,
+    /// Stops it when it calls the real Telegram.
+    pub lookout: Lookout,
 }
 
 /// Hears the keeper until nothing of the system is left.
@@ -293,8 +296,14 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a watch needs an epoch")]
     fn the_event_of_a_death_waits_for_room_in_a_full_queue() {
         let (rows, queue) = sync_channel(1);
-        let watch =
-            Watch { epoch: Instant::now(), rows, in_flight: Arc::default(), service: None, stop: Stop::default() };
+        let watch = Watch {
+            epoch: Instant::now(),
+            rows,
+            in_flight: Arc::default(),
+            service: None,
+            stop: Stop::default(),
+            lookout: Lookout::default(),
+        };
         let death = || watch.event(Death { at: Duration::ZERO, cause: Cause(Exit::Code(1)), in_flight: 3 });
         watch.rows.send(death()).unwrap();
         let known = Known::default();

@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outbound, Row, Towards};
-use procfs::process::{FDTarget, Process};
+use procfs::process::Process;
 
 use crate::keeper::Tree;
-use crate::sockets::{Diag, FAMILIES, Last, Question, Socket, State, States};
+use crate::sockets::{Diag, FAMILIES, Last, Question, Socket, State, States, held};
 use crate::system::Clock;
 
 /// How often connections are counted: a pool that is full for a fifth of a second makes nobody wait long.
@@ -200,18 +200,7 @@ fn waits(last: Last) -> bool {
 /// The sockets that these processes hold.
 fn held_by(tree: Tree) -> BTreeSet<u32> {
     let processes = tree.processes().into_iter().filter_map(|identity| Process::new(identity.pid as i32).ok());
-    let handles = processes.filter_map(|process| process.fd().ok()).flatten().flatten();
-    let sockets = handles.filter_map(|handle| match handle.target {
-        FDTarget::Socket(inode) => Some(inode as u32),
-        FDTarget::Path(_)
-        | FDTarget::Net(_)
-        | FDTarget::Pipe(_)
-        | FDTarget::AnonInode(_)
-        | FDTarget::MemFD(_)
-        | FDTarget::Other(_, _)
-        | FDTarget::Unknown(_, _) => None,
-    });
-    sockets.collect()
+    processes.flat_map(|process| held(&process)).collect()
 }
 
 #[cfg(test)]

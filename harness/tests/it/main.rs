@@ -18,6 +18,7 @@ mod listen_queue;
 mod outcome;
 mod own_limits;
 mod postgres;
+mod real_host;
 mod rig;
 mod seats;
 mod server;

@@ -1,7 +1,7 @@
 //! Bots that know nothing of the rig: real ones, whose libraries call `https://api.telegram.org` by themselves.
 
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -154,4 +154,49 @@ fn a_real_token_of_the_scenario_or_of_the_users_environment_never_reaches_the_sy
     assert_eq!(seen, format!("{fake}\nhttps://api.telegram.org/bot{fake}/\n{fake}\n"));
     assert!(left.stderr.contains("note: a bot's token in EXPORTED, MINE: "), "{}", left.stderr);
     assert!(!left.stderr.contains(real) && !left.stdout.contains(real), "it is not shown either");
+}
+
+/// Each program writes down what it finds where a real bot's token was.
+const EVERY_PROGRAM: &str = r#"
+name = "every"
+seed = 11
+needs = ["asked >= 1"]
+
+[system]
+dir = "."
+build = ["sh", "-c", "printenv EXPORTED > build"]
+command = ["sh", "-c", "printenv EXPORTED > command; exec python3 -m http.server --bind 127.0.0.1 $PORT"]
+
+[[service]]
+name = "beside"
+start = ["sh", "-c", "printenv EXPORTED > start; exec sleep 1000"]
+ready.command = ["sh", "-c", "printenv EXPORTED > ready"]
+stop = ["sh", "-c", "printenv EXPORTED > stop"]
+
+[crowd]
+groups = 2
+players_per_group = 5
+settle = "0s"
+
+[[journey]]
+name = "play"
+arrive.burst.over = "1s"
+steps = [{ act = "look", get = "/" }]
+"#;
+
+#[test]
+fn a_real_token_reaches_no_program_that_the_rig_starts() {
+    if !tools::here(&["python3"]) {
+        return;
+    }
+    let real = "123456789:AbCdEfGhIjKlMnOpQrStUvWxYz-_0123456";
+    let rig = Rig::new(EVERY_PROGRAM).holding("asked", "#!/bin/sh\nprintenv EXPORTED > needs\necho 1.2\n");
+    fs::set_permissions(rig.path().join("asked"), Permissions::from_mode(0o755)).expect("it may be run");
+    let path = format!("{}:{}", rig.path().display(), std::env::var("PATH").expect("a PATH"));
+    let rig = rig.exporting("EXPORTED", real).exporting("PATH", &path);
+    rig.run().ended(0);
+    for program in ["needs", "build", "start", "ready", "command", "stop"] {
+        let seen = fs::read_to_string(rig.path().join(program)).expect("it was started");
+        assert_eq!(seen.trim_end(), floodrig::redirect::BOT_TOKEN, "{program}");
+    }
 }

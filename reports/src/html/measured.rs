@@ -46,6 +46,7 @@ fn observations(observations: &Observations) -> Markup {
         deliveries,
         calls,
         redirect,
+        lookout,
         isolate,
     } = observations;
     let all = [
@@ -60,6 +61,7 @@ fn observations(observations: &Observations) -> Markup {
         ("deliveries", deliveries),
         ("calls to Telegram", calls),
         ("the system's way to the stub", redirect),
+        ("connections to Telegram itself", lookout),
         ("network of the run's own", isolate),
     ];
     html! {

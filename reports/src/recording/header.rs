@@ -191,6 +191,9 @@ pub struct Observations {
     /// How the system was turned to the stub.
     #[serde(default)]
     pub redirect: String,
+    /// Whether connections of the system to Telegram itself would have been seen.
+    #[serde(default)]
+    pub lookout: String,
     /// Whether the run had a network of its own.
     #[serde(default)]
     pub isolate: String,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use floodrig::exchange::Speech;
 use floodrig::keeper::{Identity, Program};
 use floodrig::record::InFlight;
+use floodrig::redirect::Lookout;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::stop::Stop;
 use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
@@ -66,7 +67,14 @@ impl Run {
     pub(crate) fn new() -> Self {
         let (to, rows) = sync_channel(1000);
         let (epoch, in_flight) = (Instant::now(), Arc::new(InFlight::default()));
-        let watch = Watch { epoch, rows: to, in_flight: Arc::clone(&in_flight), service: None, stop: Stop::default() };
+        let watch = Watch {
+            epoch,
+            rows: to,
+            in_flight: Arc::clone(&in_flight),
+            service: None,
+            stop: Stop::default(),
+            lookout: Lookout::default(),
+        };
         Self { epoch, in_flight, rows, watch }
     }
 
