@@ -34,9 +34,10 @@ fn finding(recovery: &Recovery, evidence: Vec<String>) -> Finding {
     }
 }
 
+/// What the rig itself failed at tells nothing of the system.
 fn is_worse(times: &ProbeTimes) -> bool {
     match (times.before_us, times.after_us) {
-        (_, None) => true,
+        (_, None) => times.rig_fault.is_none(),
         (Some(before), Some(after)) => after >= SLOW_US && after >= before.saturating_mul(TIMES_AS_SLOW),
         (None, Some(_)) => false,
     }
@@ -54,10 +55,15 @@ fn said(act: &str, times: &ProbeTimes) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::recording::RigFault;
 
     fn found(before_us: u64, after_us: Option<u64>) -> Option<Finding> {
+        found_with(before_us, after_us, None)
+    }
+
+    fn found_with(before_us: u64, after_us: Option<u64>, rig_fault: Option<RigFault>) -> Option<Finding> {
         let mut summary = fixture::summary();
-        let times = ProbeTimes { before_us: Some(before_us), after_us, outcome: "timeout".to_owned() };
+        let times = ProbeTimes { before_us: Some(before_us), after_us, outcome: "timeout".to_owned(), rig_fault };
         summary.recovery = Some(Recovery { acts: [("open".to_owned(), times)].into(), ..Recovery::default() });
         find(&summary)
     }
@@ -67,6 +73,7 @@ mod tests {
         let finding = found(2_000, None).unwrap();
         assert_eq!(finding.evidence, ["`open` of one player alone was not served (timeout), 2 ms before the load"]);
         assert_eq!(found(2_000, Some(3_000)), None);
+        assert_eq!(found_with(2_000, None, Some(RigFault::AnswerTooLong)), None, "it is the rig's own");
     }
 
     #[test]

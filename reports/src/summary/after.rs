@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{self, DeliveryInterval, Header, Observations, OrderedStop, ProbePlayer};
+use crate::recording::{self, DeliveryInterval, Header, Observations, OrderedStop, Outcome, ProbePlayer, RigFault};
 use crate::timeline::VitalPoint;
 
 /// The level of memory and handles is the median of the ticks of so many seconds: one garbage collection is no level.
@@ -40,6 +40,9 @@ pub struct ProbeTimes {
     pub after_us: Option<u64>,
     /// What became of it after the load: `ok`, or the key of its class among the outcomes of an act.
     pub outcome: String,
+    /// What kept the rig itself from sending it, or from judging its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rig_fault: Option<RigFault>,
 }
 
 /// A stop that the scenario ordered: never a crash.
@@ -68,7 +71,8 @@ impl Recovery {
         let before = levels(vitals, load_from_us as f64 / 1e6);
         let after = levels(vitals, rested.to_us as f64 / 1e6);
         let times = |ProbePlayer { act, before_us, after_us, outcome }| {
-            (act, ProbeTimes { before_us, after_us, outcome: outcome.words().to_owned() })
+            let rig_fault = if let Outcome::RigFault(fault) = outcome { Some(fault) } else { None };
+            (act, ProbeTimes { before_us, after_us, outcome: outcome.words().to_owned(), rig_fault })
         };
         Self {
             idle_ms: rested.to_us.saturating_sub(rested.from_us) / 1_000,
@@ -85,6 +89,11 @@ impl Recovery {
     /// The slowest of the probe players; nothing when one of them was not served.
     pub fn slowest_us(&self) -> Option<u64> {
         self.acts.values().map(|times| times.after_us).min_by_key(|us| us.map(std::cmp::Reverse))?
+    }
+
+    /// What kept the rig from sending a probe player, or from judging the answer, if anything did.
+    pub fn rig_fault(&self) -> Option<RigFault> {
+        self.acts.values().find_map(|times| times.rig_fault)
     }
 }
 
@@ -160,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_player_who_was_not_served_is_slower_than_any() {
-        let times = |after_us| ProbeTimes { before_us: None, after_us, outcome: "timeout".to_owned() };
+        let times = |after_us| ProbeTimes { before_us: None, after_us, outcome: "timeout".to_owned(), rig_fault: None };
         let of = |acts: &[(&str, Option<u64>)]| {
             let acts = acts.iter().map(|(name, us)| ((*name).to_owned(), times(*us))).collect();
             Recovery { acts, ..Recovery::default() }.slowest_us()

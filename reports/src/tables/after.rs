@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn every_level_stands_beside_the_one_before_the_load() {
         let mut summary = fixture::summary();
-        let times = |after_us| ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned() };
+        let times =
+            |after_us| ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned(), rig_fault: None };
         summary.recovery = Some(Recovery {
             idle_ms: 3_000,
             rss_before_bytes: Some(30 << 20),

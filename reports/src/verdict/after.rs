@@ -42,10 +42,13 @@ fn why_not_rested(summary: &Summary) -> String {
 }
 
 fn slowest(recovery: &Recovery) -> Measured {
-    match recovery.slowest_us() {
+    match (recovery.slowest_us(), recovery.rig_fault()) {
         _ if recovery.acts.is_empty() => Err("no probe player came".to_owned()),
-        Some(us) => Ok(Value::Time(us)),
-        None => Ok(Value::Unbounded),
+        (Some(us), _) => Ok(Value::Time(us)),
+        (None, None) => Ok(Value::Unbounded),
+        (None, Some(fault)) => {
+            Err(format!("the rig itself failed at the player who came after the load: {}", fault.in_words()))
+        }
     }
 }
 
@@ -101,7 +104,7 @@ mod tests {
 
     fn came_back(after_us: Option<u64>) -> impl Fn(&mut Summary) {
         move |summary| {
-            let times = ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned() };
+            let times = ProbeTimes { before_us: Some(2_000), after_us, outcome: "timeout".to_owned(), rig_fault: None };
             let acts = [("open".to_owned(), times)].into();
             summary.recovery = Some(Recovery { acts, rss_left_bytes: Some(50 << 20), ..Recovery::default() });
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::after::after_lines;
 use super::standing::BudgetLine;
-use crate::recording::Observations;
+use crate::recording::{Ending, Observations};
 use crate::summary::{Act, Quantiles, Summary};
 use crate::{Budgets, Latency, Value};
 
@@ -26,8 +26,15 @@ fn unfinished(summary: &Summary) -> Option<&'static str> {
         Summary { partial: true, .. } => Some("the run was cut short"),
         Summary { failed: Some(_), .. } => Some("the rig failed"),
         Summary { not_ready: Some(_), .. } => Some("the system never became ready"),
+        Summary { .. } if died_before_the_load(summary) => Some("the system died before the load"),
         Summary { .. } => None,
     }
+}
+
+/// None of its load was sent.
+fn died_before_the_load(summary: &Summary) -> bool {
+    let before = |ending: &Ending| ending.at_ms < (summary.header.load_us.0 / 1_000) as i64;
+    summary.system.own_ending().is_some_and(before)
 }
 
 /// Budgets are of the whole plan: one shard's acts cannot keep or break them.
@@ -181,6 +188,7 @@ mod tests {
     use super::*;
     use crate::Standing;
     use crate::fixture;
+    use crate::recording::EndingKind;
     use crate::summary::Staleness;
 
     /// How one budget stands on the small run, after a change to it.
@@ -327,6 +335,8 @@ mod tests {
         assert_eq!(standings(|summary| summary.failed = Some("disk full".into())), because("the rig failed"));
         let not_ready = standings(|summary| summary.not_ready = Some("exit 1".into()));
         assert_eq!(not_ready, because("the system never became ready"));
+        let died = standings(|summary| summary.system.ending = Some(fixture::ending(EndingKind::Exit, None, -1)));
+        assert_eq!(died, because("the system died before the load"));
     }
 
     #[test]
