@@ -1,9 +1,9 @@
 //! Bare connects on a schedule: how long the system leaves them in its listener's queue.
 //!
-//! They need no path that answers and no protocol. The handshake is the kernel's, so only acceptance tells anything. Each
-//! is closed as soon as it is accepted, by the rig first: its ports rest for a minute then, at most 1,200 of some 28,000.
+//! They need no path that answers and no protocol. The handshake is the kernel's, so only acceptance tells anything.
+//! Each is closed as soon as it is accepted, by the rig first: its ports rest for a minute then, at most 1,200 of some
+//! 28,000.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,11 +17,10 @@ use super::ours::Ours;
 use super::patience::{Patience, Waited};
 use super::served::{Served, WaitsFor};
 use super::stalls::{Delays, Wait};
-use super::steady::Steady;
+use super::steady::{FIRST_WITHIN, Steady};
+use super::{kernel_said, named};
 use crate::system::Clock;
 
-/// How long the first one may wait, before connects are given up.
-const FIRST_WITHIN: Duration = Duration::from_secs(2);
 /// How often it is looked at first: an idle system accepts within a millisecond.
 const LOOK_SOON: Duration = Duration::from_millis(1);
 /// And after so long, how often.
@@ -41,15 +40,13 @@ impl Connects {
     /// Makes one, and goes on if it was accepted; otherwise why there is nothing to measure.
     pub(super) fn start(target: SocketAddr, steady: Steady, clock: Clock, ours: Arc<Ours>) -> Result<Self, String> {
         let served = Served::of(target.port(), clock, Arc::clone(&ours), WaitsFor::Acceptance);
-        let (served, knock) =
-            served.and_then(|served| Ok((served, Knock::at(target, ours)?))).map_err(|cause| said(&cause))?;
+        let (served, knock) = served.and_then(|served| Ok((served, Knock::at(target, ours)?))).map_err(kernel_said)?;
         first(&knock, clock)?;
         let (stop, stopped) = sync_channel(1);
         let gauge = Arc::new(AtomicU64::new(0));
         let connecting = Connecting { knock, clock, served, gauge: Arc::clone(&gauge) };
-        let thread = std::thread::Builder::new().name("connects".to_owned());
-        let thread = thread.spawn(move || steady.until_stopped(clock, &stopped, |stop| connecting.once(stop)));
-        Ok(Self { stop, thread: thread.expect("the kernel has a thread for every observation"), gauge })
+        let thread = named("connects", move || steady.until_stopped(clock, &stopped, |stop| connecting.once(stop)));
+        Ok(Self { stop, thread, gauge })
     }
 
     /// Makes no more.
@@ -59,18 +56,14 @@ impl Connects {
     }
 }
 
-fn said(cause: &io::Error) -> String {
-    format!("sock_diag said: {cause}")
-}
-
 /// Whether one is accepted at all.
 fn first(knock: &Knock, clock: Clock) -> Result<(), String> {
-    if !knock.sees_listener().map_err(|cause| said(&cause))? {
+    if !knock.sees_listener().map_err(kernel_said)? {
         return Err("the kernel shows nobody who listens there, in this network".to_owned());
     }
     let (until, mut bare) = (clock.now() + FIRST_WITHIN, Bare::new(knock));
     loop {
-        let stage = bare.look(clock.now()).map_err(|cause| said(&cause))?;
+        let stage = bare.look(clock.now()).map_err(kernel_said)?;
         match stage {
             Stage::Accepted => return Ok(()),
             Stage::Queued | Stage::Outside | Stage::PassedOver if clock.now() < until => std::thread::sleep(LOOK_SOON),

@@ -1,36 +1,32 @@
 //! The observer: ten rows a second of what the kernel says, and at the end what the probe has found.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Towards, Vital};
+use floodrig_reports::recording::{Event, EventKind, Observations, Row, Stack, Stall, Vital};
 
 use super::connects::Connects;
 use super::cpu;
-use super::heartbeat::{Door, Folder, Standing, Watch, unseen};
+use super::heartbeat::{Standing, Watch};
 use super::listen::ListenQueues;
+use super::named;
 use super::netstat::NetStat;
 use super::ours::Ours;
-use super::outbound::{OutboundWatch, Watched};
+use super::outbound::OutboundWatch;
 use super::outside;
-use super::own::{OwnUse, Threads};
+use super::own::OwnUse;
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
-use super::served::{Served, WaitsFor};
 use super::services::Services;
 use super::steady::Steady;
-use crate::keeper::Tree;
+use super::subject::Subject;
 use crate::system::Clock;
 
 /// Ten rows a second.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Connects come between two requests, and between two looks at the system's handles, which shall not count them.
-const BETWEEN: Duration = Duration::from_millis(25);
 
 /// How often the system is asked, and connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,35 +45,6 @@ impl Pace {
             Self::Beside => Duration::from_millis(500),
         }
     }
-}
-
-/// What is observed.
-#[derive(Debug, Clone)]
-pub struct Subject {
-    /// The system's processes, or why they are not watched.
-    pub tree: Result<Tree, String>,
-    /// The process of the command itself, when the rig has started it.
-    pub command: Option<u32>,
-    /// Where the system listens, or why it is not watched there.
-    pub address: Result<SocketAddr, String>,
-    /// What the probe asks for, the path of readiness or `/`, or why it asks for nothing.
-    pub path: Result<String, String>,
-    /// Whether the system bears connections that are closed without a word, or why it is not connected to so.
-    pub connects: Result<(), String>,
-    /// Whether it is watched from outside as often beside a heartbeat as without one.
-    pub often: bool,
-    /// The cores that the system is to stay on.
-    pub system_cores: Vec<u32>,
-    /// The rig's own cores.
-    pub rig_cores: Vec<u32>,
-    /// The rig's threads that can be its limit by themselves.
-    pub threads: Threads,
-    /// Where the probes inside the system write, or why there are none.
-    pub heartbeat: Result<Arc<Folder>, String>,
-    /// What listens on a port that the system may connect to, where the run knows.
-    pub neighbours: BTreeMap<u16, String>,
-    /// The services beside the system: the name of each and the process below which it lives.
-    pub services: Vec<(String, u32)>,
 }
 
 /// An observation under way.
@@ -123,71 +90,6 @@ struct Last {
     dropped: u64,
     pss_bytes: Option<u64>,
     tree_cpu: Duration,
-}
-
-impl Subject {
-    fn heartbeat(&self, clock: Clock) -> Standing {
-        let folder = match &self.heartbeat {
-            Ok(folder) => folder,
-            Err(why) => return Standing::Inactive(why.clone()),
-        };
-        match &self.tree {
-            Ok(tree) => Standing::of(folder, *tree, self.door(), clock),
-            Err(why) => Standing::Inactive(why.clone()),
-        }
-    }
-
-    fn door(&self) -> Door {
-        let stub = || self.neighbours.iter().find(|(_, name)| *name == Towards::STUB).map(|(port, _)| *port);
-        self.address.as_ref().map_or_else(|_| Door::Calls(stub()), |address| Door::Listens(address.port()))
-    }
-
-    /// A worker that came later may not be seen.
-    fn unseen(&self, clock: Clock) -> Option<String> {
-        let (folder, tree, address) =
-            (self.heartbeat.as_ref().ok()?, self.tree.as_ref().ok()?, self.address.as_ref().ok()?);
-        unseen(folder, *tree, address.port(), clock)
-    }
-
-    fn probe(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Probe, String> {
-        let (address, path) = (self.address.clone()?, self.path.clone()?);
-        let served =
-            self.here().ok().and_then(|here| Served::of(here.port(), clock, Arc::clone(ours), WaitsFor::Answer).ok());
-        Probe::start(address, &path, steady, clock, served).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
-    }
-
-    fn connects(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Connects, String> {
-        let here = self.here()?;
-        self.connects.clone()?;
-        Connects::start(here, Steady { from: steady.from + BETWEEN, ..steady }, clock, Arc::clone(ours))
-    }
-
-    /// Where the system listens: the kernel shows the queues and the connections of this machine alone.
-    fn here(&self) -> Result<SocketAddr, String> {
-        let address = self.address.clone()?;
-        if address.ip().is_loopback() { Ok(address) } else { Err("the system is on another machine".to_owned()) }
-    }
-
-    fn listen_queue(&self) -> Result<ListenQueues, String> {
-        let address = self.here()?;
-        let queue = ListenQueues::of(address.port()).and_then(|queue| queue.look().map(|_| queue));
-        queue.map_err(|cause| format!("sock_diag said: {cause}"))
-    }
-
-    fn tree(&self) -> Result<Tree, String> {
-        let tree = self.tree.clone()?;
-        let seen = !Processes::new(Whose { tree: Some(tree), command: self.command }, self.system_cores.clone())
-            .tick()
-            .pids
-            .is_empty();
-        if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
-    }
-
-    fn connections(&self, clock: Clock, rows: &SyncSender<Row>) -> Result<OutboundWatch, String> {
-        let own_ports = self.address.iter().map(SocketAddr::port).collect();
-        let watched = Watched { tree: self.tree.clone()?, own_ports, names: self.neighbours.clone() };
-        OutboundWatch::start(watched, clock, rows.clone()).map_err(|cause| format!("sock_diag said: {cause}"))
-    }
 }
 
 /// An observation in words.
@@ -283,12 +185,6 @@ impl Observer {
             unseen,
         }
     }
-}
-
-/// A thread that `top` shows by this name.
-fn named<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    let thread = std::thread::Builder::new().name(name.to_owned());
-    thread.spawn(work).expect("the kernel has a thread for every observation")
 }
 
 fn black_box(probe: &Result<Probe, String>, pace: Pace) -> String {

@@ -115,14 +115,10 @@ fn ready_within(socket: impl AsFd, what: PollFlags, within: Duration) -> rustix:
 
 #[cfg(test)]
 mod tests {
+    use super::super::clock;
     use super::*;
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::sync::mpsc::sync_channel;
-
-    #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
-    fn clock() -> Clock {
-        Clock::new(std::time::Instant::now())
-    }
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)

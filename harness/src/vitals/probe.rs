@@ -7,17 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use super::line::{Line, NoAnswer};
+use super::named;
 use super::patience::Patience;
 use super::served::Served;
 use super::stalls::{Delays, Wait};
-use super::steady::Steady;
+use super::steady::{FIRST_WITHIN, Steady};
 use crate::system::Clock;
-
-/// How long the first answer may take, before the probe is given up.
-const FIRST_WITHIN: Duration = Duration::from_secs(2);
 
 /// A probe that is asking.
 #[derive(Debug)]
@@ -46,14 +43,12 @@ impl Probe {
         let gauge = Arc::new(AtomicU64::new(0));
         let sees_others = served.is_some();
         let mut asking = Asking { target, request, clock, served, gauge: Arc::clone(&gauge), line: None };
-        let thread = std::thread::Builder::new().name("probe".to_owned());
-        let thread = thread.spawn(move || {
+        let thread = named("probe", move || {
             let one = asking.once(&stopped);
             // Nobody waits for it any more when it took too long.
             let _told = first.send(one.is_ok());
             steady.until_stopped(clock, &stopped, |stop| asking.once(stop))
         });
-        let thread = thread.expect("the kernel has a thread for every observation");
         // On failure the sender is dropped here, which stops the thread within one step.
         (answered.recv_timeout(FIRST_WITHIN) == Ok(true)).then_some(Self { stop, thread, gauge, sees_others })
     }

@@ -68,7 +68,8 @@ impl Served {
     }
 
     /// Nothing when the look took too long to mean anything. `open`: the connections of the look before that
-    /// did, and then of this one. A connection that the other side has closed is there until the system has closed it too.
+    /// did, and then of this one. A connection that the other side has closed is there until the system has closed it
+    /// too.
     fn look(&self, since: Duration, open: &mut Open) -> io::Result<Option<Look>> {
         let at = self.clock.now();
         let mut look = Look::at(at, since);
@@ -154,12 +155,8 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
+    use super::super::clock;
     use super::*;
-
-    #[expect(clippy::disallowed_methods, reason = "a test stands in for `run`, which reads the epoch")]
-    fn clock() -> Clock {
-        Clock::new(std::time::Instant::now())
-    }
 
     #[test]
     fn a_new_connection_has_neither_asked_nor_been_answered_and_one_that_was_waits_no_more() {

@@ -8,6 +8,9 @@ use std::time::Duration;
 use super::stalls::{Delays, Wait};
 use crate::system::Clock;
 
+/// How long the first try may take; after that there are no others, since there would be nothing to measure.
+pub(super) const FIRST_WITHIN: Duration = Duration::from_secs(2);
+
 /// When something is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Steady {
