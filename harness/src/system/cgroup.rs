@@ -287,7 +287,7 @@ fn write(file: &Path, value: &str) -> io::Result<()> {
 }
 
 /// The number after this name on a line of its own.
-fn field(text: &str, name: &str) -> Option<u64> {
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 

@@ -1,9 +1,9 @@
 //! Whether the kernel's out-of-memory killer ended the system. Only proof makes it so.
 //!
-//! A limit of the system's own has its own count of kills, which settles it. Without one, the kernel's log proves a kill
-//! where it may be read, because it names the process; and a count that has not changed proves that there was none: that
-//! of the machine, or that of the control group that the system shares with the rig. A count that has changed proves
-//! nothing, since it is of others too.
+//! A limit of the system's own has its own count of kills, which settles it. Without one, the kernel's log proves a
+//! kill where it may be read, because it names the process; and a count that has not changed proves that there was
+//! none: that of the machine, or that of the control group that the system shares with the rig. A count that has
+//! changed proves nothing, since it is of others too.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::cgroup;
+use super::cgroup::{self, field};
 
 /// What is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,10 +76,6 @@ fn verdict(named: bool, machine: Option<bool>, group: Option<bool>) -> Oom {
 /// The machine's own count, in `/proc/vmstat` since Linux 4.13.
 fn machine() -> Option<u64> {
     field(&fs::read_to_string("/proc/vmstat").ok()?, "oom_kill")
-}
-
-fn field(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
 /// The count of a control group that the system shares with the rig.
@@ -158,12 +154,6 @@ fn killed(record: &[u8]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_count_is_read_by_its_whole_name() {
-        assert_eq!(field("oom_kill_other 9\noom_kill 3\nnr_free 1\n", "oom_kill"), Some(3));
-        assert_eq!(field("nr_free 1\n", "oom_kill"), None);
-    }
 
     #[test]
     fn only_the_log_proves_a_kill_and_a_count_that_stays_proves_that_there_was_none() {

@@ -25,8 +25,7 @@ pub(super) struct Queues {
 impl Queues {
     /// How many wait beside the rig's own. One that is full is full, whoever has the last place.
     pub(super) fn without(&self, ours: u64) -> u64 {
-        let ListenQueue { depth, backlog } = self.all;
-        if depth > backlog { depth } else { depth.saturating_sub(ours) }
+        if self.all.is_full() { self.all.depth } else { self.all.depth.saturating_sub(ours) }
     }
 
     /// The fullest of several: each takes its own connections (`SO_REUSEPORT`), so one may be full beside empty ones.

@@ -1,6 +1,6 @@
 //! The rig's own bare connections, so that no look at the system's connections takes them for the crowd's.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ impl Ours {
     }
 
     /// Leaves out those that are ours.
-    pub(super) fn leave_out<T>(&self, connections: &mut std::collections::HashMap<u16, T>) {
+    pub(super) fn leave_out<T>(&self, connections: &mut HashMap<u16, T>) {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         for port in &*ports {
             connections.remove(port);

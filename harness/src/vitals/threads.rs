@@ -1,8 +1,8 @@
 //! What the kernel keeps for each thread alone, added up over all that a process has had: how long they waited for a
 //! processor, and how often they gave it up or lost it.
 //!
-//! Some 6 us for a thread that sleeps and 15 us for one that has run, so it is read once a second and not at every tick;
-//! the last second of a thread is lost with it.
+//! Some 6 us for a thread that sleeps and 15 us for one that has run, so it is read once a second and not at every
+//! tick; the last second of a thread is lost with it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,9 +42,7 @@ impl Account {
             switches_forced: switches("nonvoluntary_ctxt_switches:"),
         }
     }
-}
 
-impl Account {
     /// A thread that ends while it is read keeps what was known before.
     fn or(self, before: Self) -> Self {
         Self {
