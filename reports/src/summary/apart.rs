@@ -13,8 +13,8 @@ pub(super) fn remark(outside: &[Stall]) -> Option<String> {
     };
     let behind = met(Apart::Requests).map(|(count, longest)| {
         format!(
-            "{count}, up to {longest}, requests waited while bare connects were accepted at once: the loop that accepts \
-             was calm and the wait behind it (a pool, a lock, another process, one worker of several)"
+            "{count}, up to {longest}, requests waited while bare connects were accepted at once: the loop that \
+             accepts was calm and the wait behind it (a pool, a lock, another process, one worker of several)"
         )
     });
     let before = met(Apart::Connects).map(|(count, longest)| {
@@ -23,7 +23,12 @@ pub(super) fn remark(outside: &[Stall]) -> Option<String> {
              thread that accepts stood still or would take no more, and not the one that serves"
         )
     });
-    [behind, before].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"))
+    one_after_the_other([behind, before])
+}
+
+/// Both remarks in one, as far as there are any.
+pub(super) fn one_after_the_other(both: [Option<String>; 2]) -> Option<String> {
+    both.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ProcessStalls;
+use super::apart::{self, one_after_the_other};
 use crate::Value;
 use crate::recording::{Observations, PidVital, Source, Stack, Stall};
 
@@ -26,8 +27,8 @@ pub(super) struct Stalls {
 /// What they come to.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Counted {
-    /// Who saw the ones that count: from inside where the system's own loops were seen, else from outside. Where not every
-    /// loop that serves was seen from inside, those that were seen from outside alone count as well.
+    /// Who saw the ones that count: from inside where the system's own loops were seen, else from outside. Where not
+    /// every loop that serves was seen from inside, those that were seen from outside alone count as well.
     pub(super) source: Option<Source>,
     /// They, in time order.
     pub(super) stalls: Vec<Stall>,
@@ -75,8 +76,7 @@ impl Stalls {
 
     pub(super) fn counted(mut self, watched: &Observations) -> Counted {
         let seen = Seen::of(watched, self.unseen);
-        let apart = super::apart::remark(&self.outside);
-        let remark = [self.remark(seen), apart].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+        let remark = one_after_the_other([self.remark(seen), apart::remark(&self.outside)]);
         let by_process = self.by_process();
         let (source, mut stalls) = match seen {
             Seen::Loops | Seen::LoopsAndProbe => (Some(Source::Inside), std::mem::take(&mut self.inside)),
@@ -115,13 +115,9 @@ impl Stalls {
     }
 
     fn remark(&self, seen: Seen) -> Option<String> {
-        let outside = apart(&self.outside, &self.inside, 0);
+        let outside = alone(&self.outside, &self.inside, 0);
         match seen {
-            Seen::LoopsAndProbe => {
-                let both: Vec<String> =
-                    [outside.map(elsewhere), self.several_loops()].into_iter().flatten().collect();
-                (!both.is_empty()).then(|| both.join("; "))
-            }
+            Seen::LoopsAndProbe => one_after_the_other([outside.map(elsewhere), self.several_loops()]),
             Seen::SomeLoopsAndProbe => outside.map(|(count, longest)| {
                 format!(
                     "{count} of the stalls, up to {longest}, were seen from outside alone, while every loop that is watched \
@@ -136,7 +132,7 @@ impl Stalls {
     }
 
     fn several_loops(&self) -> Option<String> {
-        apart(&self.inside, &self.outside, PROBE_CANNOT_MISS_US).map(|(count, longest)| {
+        alone(&self.inside, &self.outside, PROBE_CANNOT_MISS_US).map(|(count, longest)| {
             format!(
                 "{count} stalls of a loop, up to {longest}, kept the probe from no answer: another process or thread \
                  answered it meanwhile"
@@ -168,7 +164,7 @@ fn elsewhere((count, longest): (Value, Value)) -> String {
 }
 
 /// How many of these, longer than this, none of those explains, and the longest.
-fn apart(these: &[Stall], those: &[Stall], least_us: u64) -> Option<(Value, Value)> {
+fn alone(these: &[Stall], those: &[Stall], least_us: u64) -> Option<(Value, Value)> {
     let alone = these.iter().filter(|stall| stall.len_us > least_us && is_alone(stall, those));
     let alone: Vec<u64> = alone.map(|stall| stall.len_us).collect();
     alone.iter().max().map(|longest| (Value::Count(alone.len() as u64), Value::Time(*longest)))

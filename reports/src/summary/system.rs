@@ -294,8 +294,7 @@ mod tests {
     fn the_longest_stall_counts_and_an_unstalled_system_has_none() {
         let mut tree = Tree::default();
         tree.take(&Vital { probe_delay_us: Some(20_000), ..tick(0, Vec::new()) });
-        let calm = Tree { cpu_us: BTreeMap::new(), ..tree };
-        let calm = Tree { ended: true, ..calm };
+        let calm = Tree { ended: true, ..tree };
         let mut stalled = Tree { ticks: 1, ended: true, ..Tree::default() };
         stalled.take_stall(stall(80_000));
         stalled.take_stall(stall(60_000));
