@@ -267,13 +267,6 @@ impl Stub {
         self.thread_id
     }
 
-    /// The CPU time that the stub's thread has used; `None` where the kernel does not tell.
-    pub fn thread_cpu(&self) -> Option<Duration> {
-        let path = format!("/proc/self/task/{}/schedstat", self.thread_id?);
-        let told = std::fs::read_to_string(path).ok()?;
-        Some(Duration::from_nanos(told.split_whitespace().next()?.parse().ok()?))
-    }
-
     /// Stops it: connections end, parked polls too, and the thread is joined within a few seconds.
     pub fn stop(mut self) {
         self.end();
