@@ -12,12 +12,6 @@ fn steady() -> Rig {
     Rig::small(&[("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 40, over = \"12s\" }")])
 }
 
-fn load_has_begun(rig: &Rig) {
-    eventually("the load has begun", || {
-        fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("\"row\":\"interval\""))
-    });
-}
-
 fn system(rig: &Rig) -> u32 {
     process_named(rig.path(), "wordle").expect("the system runs")
 }
@@ -49,7 +43,7 @@ fn in_one_run(kind: &str, drawn: &mut Drawn) -> Vec<(u64, f64)> {
     let changes = [("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 0.2, over = \"60s\" }")];
     let rig = Rig::small(&changes);
     let child = rig.start();
-    load_has_begun(&rig);
+    rig.load_has_begun();
     let orders: Vec<u64> = [150, 500, 2000].map(|least| least + drawn.below(least / 4)).to_vec();
     for ms in &orders {
         std::thread::sleep(Duration::from_millis(700 + drawn.below(300)));
@@ -117,7 +111,7 @@ fn an_ordered_leak_is_recorded_within_2_percent_and_ordered_handles_exactly() {
     let changes = [("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 0.2, over = \"40s\" }")];
     let rig = Rig::small(&changes);
     let child = rig.start();
-    load_has_begun(&rig);
+    rig.load_has_begun();
     let before = seen_from_now_on(&rig);
     order(&rig, &format!("/calibrate/leak?bytes={leak}"));
     order(&rig, &format!("/calibrate/handles?n={handles}"));
@@ -136,7 +130,7 @@ fn an_ordered_signal_is_recorded_by_its_name() {
     for signal in ["KILL", "ABRT", "USR1"] {
         let rig = steady();
         let child = rig.start();
-        load_has_begun(&rig);
+        rig.load_has_begun();
         kill(system(&rig), signal);
         let summary = rig.wait(child).ended(5).complete().summary();
         assert_eq!(summary["system"]["ending"]["signal"], format!("SIG{signal}"));
@@ -147,7 +141,7 @@ fn an_ordered_signal_is_recorded_by_its_name() {
 fn a_stopped_rig_makes_the_run_invalid_in_words() {
     let rig = steady().judged();
     let child = rig.start();
-    load_has_begun(&rig);
+    rig.load_has_begun();
     kill(child.id(), "STOP");
     std::thread::sleep(Duration::from_secs(2));
     kill(child.id(), "CONT");
@@ -163,7 +157,7 @@ fn a_stopped_rig_makes_the_run_invalid_in_words() {
 fn a_stopped_system_is_a_stall_of_that_length_and_no_fault_of_the_rig() {
     let rig = steady();
     let child = rig.start();
-    load_has_begun(&rig);
+    rig.load_has_begun();
     let system = system(&rig);
     kill(system, "STOP");
     std::thread::sleep(Duration::from_secs(5));

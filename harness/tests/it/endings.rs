@@ -11,17 +11,6 @@ fn long(command: &str) -> Rig {
     Rig::small(&[LONG, ("[\"WORDLE\"]", command)])
 }
 
-/// The system's process, once the load has begun.
-fn up(rig: &Rig) -> u32 {
-    let mut system = None;
-    eventually("the load has begun", || {
-        system = process_named(rig.path(), "wordle");
-        let recording = fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
-        system.is_some() && recording.contains("\"row\":\"interval\"")
-    });
-    system.expect("just seen")
-}
-
 fn parent(pid: u32) -> u32 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process lives");
     let line = status.lines().find_map(|line| line.strip_prefix("PPid:")).expect("everyone has a parent");
@@ -46,7 +35,7 @@ fn a_keeper_that_is_ended_alone_is_the_rigs_failure_and_no_death_of_the_system()
     {
         let rig = long("[\"WORDLE\"]");
         let child = rig.start();
-        kill(parent(up(&rig)), signal);
+        kill(parent(rig.up()), signal);
         let left = rig.wait(child).ended(6).complete();
         let ending = ending(&left, &rig);
         assert_eq!((&left.summary()["verdict"], &ending["kind"]), (&"failed".into(), &"stopped".into()), "{ending}");
@@ -58,7 +47,7 @@ fn a_keeper_that_is_ended_alone_is_the_rigs_failure_and_no_death_of_the_system()
 fn whoever_ends_the_rig_with_its_keeper_and_system_has_interrupted_the_run() {
     let rig = long("[\"WORDLE\"]");
     let child = rig.start();
-    let system = up(&rig);
+    let system = rig.up();
     let all = [system, parent(system), child.id()].map(|pid| pid.to_string());
     assert!(std::process::Command::new("kill").arg("-TERM").args(all).status().expect("kill runs").success());
     let left = rig.wait(child).ended(130).complete();
@@ -73,9 +62,8 @@ fn a_system_that_ends_while_its_load_is_waited_for_died_at_once_and_is_sent_noth
     let child = rig.start();
     let mut system = None;
     eventually("the load is waited for", || {
-        let recording = fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
         system = process_named(rig.path(), "wordle");
-        recording.contains("load_started")
+        rig.recorded().contains("load_started")
     });
     kill(system.expect("just seen"), "ABRT");
     let left = rig.wait(child).ended(5).complete();
@@ -127,7 +115,7 @@ fn a_server_that_its_command_puts_into_the_background_is_watched_and_stopped_in_
 fn the_death_of_a_server_in_the_background_is_that_of_the_system() {
     let rig = long("[\"sh\", \"-c\", \"WORDLE & exit 0\"]");
     let child = rig.start();
-    kill(up(&rig), "ABRT");
+    kill(rig.up(), "ABRT");
     // The rest of the load is sent to nobody, which takes its time.
     kill_when_recorded(&rig, child.id());
     let left = rig.wait(child);
@@ -139,7 +127,7 @@ fn the_death_of_a_server_in_the_background_is_that_of_the_system() {
 fn a_command_that_fails_is_the_systems_death_and_who_serves_on_is_named() {
     let rig = long("[\"sh\", \"-c\", \"WORDLE & until [ -e now ]; do sleep 0.02; done; exit 4\"]");
     let child = rig.start();
-    up(&rig);
+    rig.up();
     fs::write(rig.path().join("now"), "").expect("the order is written");
     kill_when_recorded(&rig, child.id());
     let left = rig.wait(child);
@@ -150,9 +138,6 @@ fn a_command_that_fails_is_the_systems_death_and_who_serves_on_is_named() {
 
 /// Interrupts a run once the death of its system is in the recording.
 fn kill_when_recorded(rig: &Rig, pid: u32) {
-    eventually("the death is recorded", || {
-        let recording = fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
-        recording.contains("\"kind\":\"died\"")
-    });
+    eventually("the death is recorded", || rig.recorded().contains("\"kind\":\"died\""));
     kill(pid, "INT");
 }

@@ -11,16 +11,6 @@ fn long() -> Rig {
     Rig::small(&[("arrive.burst.over = \"2s\"", "arrive.burst.over = \"120s\"")])
 }
 
-fn up(rig: &Rig) -> u32 {
-    let mut system = None;
-    eventually("the load has begun", || {
-        system = process_named(rig.path(), "wordle");
-        let recording = std::fs::read_to_string(rig.path().join("out/run.jsonl")).unwrap_or_default();
-        system.is_some() && recording.contains("\"row\":\"interval\"")
-    });
-    system.expect("just seen")
-}
-
 /// Whether the recording of a run in this folder, or in one of its own below it, tells of such an event.
 fn recorded(folder: &Path, kind: &str) -> bool {
     let below = fs::read_dir(folder.join("out")).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -37,7 +27,7 @@ fn nothing_left(rig: &Rig) {
 fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     let rig = long();
     let mut child = rig.start();
-    up(&rig);
+    rig.up();
     let heartbeat = std::path::PathBuf::from(format!("/dev/shm/floodrig-{}-0", child.id()));
     assert!(heartbeat.exists());
     child.kill().expect("the rig is killed");
@@ -56,7 +46,7 @@ fn every_signal_to_end_keeps_the_recording_stops_the_system_and_leaves_nothing()
     for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let rig = long();
         let child = rig.start();
-        up(&rig);
+        rig.up();
         kill(child.id(), signal);
         is_partial(&rig, child);
     }
@@ -77,7 +67,7 @@ fn a_signal_that_comes_twice_for_one_cause_as_from_timeout_ends_the_run_in_order
     for signal in ["-TERM", "-HUP"] {
         let rig = long();
         let child = rig.start();
-        up(&rig);
+        rig.up();
         let pid = child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid, &pid]).status().expect("kill runs").success());
         is_partial(&rig, child);
@@ -89,7 +79,7 @@ fn a_run_whose_terminal_is_closed_ends_in_order() {
     let rig = long();
     let terminal = Terminal::open();
     let child = rig.start_below(&["setsid", "--ctty"], |command| terminal.is_of(command));
-    up(&rig);
+    rig.up();
     drop(terminal);
     is_partial(&rig, child);
 }
@@ -98,7 +88,7 @@ fn a_run_whose_terminal_is_closed_ends_in_order() {
 fn a_run_under_nohup_outlives_its_terminal() {
     let rig = Rig::small(&[]);
     let child = rig.start_below(&["nohup"], |_| {});
-    up(&rig);
+    rig.up();
     kill(child.id(), "HUP");
     rig.wait(child).ended(0).complete();
     nothing_left(&rig);
@@ -121,7 +111,7 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
         ("CALIBRATE = \"1\"", "CALIBRATE = \"1\", IGNORE_SIGTERM = \"1\""),
     ]);
     let mut child = rig.start();
-    up(&rig);
+    rig.up();
     eventually("it has ended, however long its system may take", || {
         kill(child.id(), "INT");
         child.try_wait().expect("it can be waited for").is_some()

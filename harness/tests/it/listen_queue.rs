@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::isolate::may_isolate;
-use crate::rig::{Left, Rig, eventually};
+use crate::rig::{Left, Rig};
 
 /// Its loop is blocked for 3 s once a file `block` is there: the order comes from the test and not through the rig.
 const SERVER: &str = r#"
@@ -57,9 +57,7 @@ fn count(left: &Left, table: &str, key: &str) -> u64 {
 /// The server's loop is blocked under the load of so many.
 fn blocked(rig: &Rig) -> Left {
     let child = rig.start();
-    eventually("the load has begun", || {
-        fs::read_to_string(rig.path().join("out/run.jsonl")).is_ok_and(|text| text.contains("\"row\":\"interval\""))
-    });
+    rig.load_has_begun();
     fs::write(rig.path().join("block"), "").expect("the order is given");
     rig.wait(child).complete()
 }

@@ -104,10 +104,7 @@ fn nothing_of_a_service_outlives_a_rig_that_is_killed() {
     }
     let rig = pooled(10);
     let child = rig.start();
-    eventually("the load has begun", || {
-        std::fs::read_to_string(rig.path().join("out/run.jsonl"))
-            .is_ok_and(|text| text.contains("\"row\":\"interval\""))
-    });
+    rig.load_has_begun();
     let script = process_named(rig.path(), "bash").expect("the script runs");
     let environment = std::fs::read(format!("/proc/{script}/environ")).expect("its environment");
     let environment = String::from_utf8_lossy(&environment).into_owned();

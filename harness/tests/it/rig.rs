@@ -174,6 +174,27 @@ impl Rig {
         self.left(&ended(rig))
     }
 
+    /// What is recorded so far.
+    pub(crate) fn recorded(&self) -> String {
+        fs::read_to_string(self.path().join("out/run.jsonl")).unwrap_or_default()
+    }
+
+    /// Waits until the load has begun.
+    pub(crate) fn load_has_begun(&self) {
+        eventually("the load has begun", || self.recorded().contains("\"row\":\"interval\""));
+    }
+
+    /// The example system's process, once the load has begun.
+    pub(crate) fn up(&self) -> u32 {
+        self.load_has_begun();
+        let mut system = None;
+        eventually("the system runs", || {
+            system = process_named(self.path(), "wordle");
+            system.is_some()
+        });
+        system.expect("just seen")
+    }
+
     fn left(&self, output: &Output) -> Left {
         Left {
             status: output.status.code(),

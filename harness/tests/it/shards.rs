@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use floodrig_reports::recording::{EventKind, Histogram, Row, open};
 
-use crate::rig::{Left, Rig, ended, eventually, kill, wordle};
+use crate::rig::{Left, Rig, ended, kill, wordle};
 
 /// What the rig signs initData with, and says so when it attaches.
 const BOT_TOKEN: &str = "7000000001:AAFloodrigTestTokenNobodyElseHasIt0";
@@ -171,10 +171,7 @@ fn an_attached_system_that_dies_under_load_exits_with_5() {
     let system = Running::start();
     let rig = small().with(&["--target", &system.url, "--pid", &system.pid()]);
     let child = rig.start();
-    eventually("the load has begun", || {
-        std::fs::read_to_string(rig.path().join("out/run.jsonl"))
-            .is_ok_and(|text| text.contains("\"row\":\"interval\""))
-    });
+    rig.load_has_begun();
     let since_epoch = || SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_micros() as u64;
     let (before, after) = (since_epoch(), {
         kill(system.child.id(), "KILL");

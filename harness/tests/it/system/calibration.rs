@@ -1,19 +1,17 @@
 //! The observer against what was ordered: stalls of a known length, memory of a known size.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use floodrig::keeper::Tree;
-use floodrig::vitals::{Observed, Observer, Subject, Threads};
+use floodrig::vitals::{Observed, Observer};
 use floodrig_reports::recording::{Observations, Row, Vital};
 
-use super::support::{LONG, Run, shell, until};
+use super::support::{LONG, Run, shell, subject, until};
 
 /// How often a measurement of real time is tried on a machine that others use too.
 const TRIES: usize = 5;
@@ -56,25 +54,6 @@ impl Server {
     fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap();
-    }
-}
-
-fn subject(root: u32, port: u16) -> Subject {
-    let cores = floodrig::system::cores::machine().unwrap();
-    let path = Ok("/".to_owned());
-    Subject {
-        tree: Ok(Tree::Below(root)),
-        command: None,
-        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
-        path,
-        connects: Ok(()),
-        often: false,
-        system_cores: cores.clone(),
-        rig_cores: cores,
-        threads: Threads::default(),
-        heartbeat: Err("the test has none".to_owned()),
-        neighbours: BTreeMap::new(),
-        services: Vec::new(),
     }
 }
 

@@ -1,19 +1,18 @@
-//! Bare connects against what was ordered, alone and beside the probe's requests: in servers without a heartbeat, some of
-//! which never answer what the probe asks.
+//! Bare connects against what was ordered, alone and beside the probe's requests: in servers without a heartbeat, some
+//! of which never answer what the probe asks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-use floodrig::keeper::Tree;
 use floodrig::system::System;
-use floodrig::vitals::{Observed, Observer, Subject, Threads};
+use floodrig::vitals::{Observed, Observer, Subject};
 use floodrig_reports::recording::{Apart, Observations, Stall, StallKind, Vital};
 
 use super::drawn::Drawn;
 use super::loops::{Done, Language, Look, Loop};
-use super::support::{LONG, Run, below, shell};
+use super::support::{LONG, Run, below, shell, subject};
 use crate::tools;
 
 /// How often a measurement of real time is tried on a machine that others use too.
@@ -208,20 +207,10 @@ fn said_of(script: &str, change: impl FnOnce(&mut Subject)) -> String {
     launch.env = BTreeMap::from([("PORT".to_owned(), launch.port.to_string())]);
     let system = System::start(&launch, run.watch(), &mut |_| {}).unwrap();
     assert!(!below(system.root()).is_empty());
-    let cores = floodrig::system::cores::machine().unwrap();
     let mut subject = Subject {
-        tree: Ok(Tree::Below(system.root())),
         command: Some(system.pid()),
-        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, launch.port))),
         path: Err("the test has none".to_owned()),
-        connects: Ok(()),
-        often: false,
-        system_cores: cores.clone(),
-        rig_cores: cores,
-        threads: Threads::default(),
-        heartbeat: Err("the test has none".to_owned()),
-        neighbours: BTreeMap::new(),
-        services: Vec::new(),
+        ..subject(system.root(), launch.port)
     };
     change(&mut subject);
     let observer = Observer::start(subject, run.epoch, run.to_rows());

@@ -11,11 +11,11 @@ use std::time::Duration;
 use floodrig::keeper::Identity;
 use floodrig::vitals::Folder;
 use floodrig_reports::recording::{Observations, Stall, StallKind};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use super::drawn::Drawn;
 use super::loops::{Done, Language, Look, Loop};
-use super::support::{below, until};
+use super::support::{below, signal, until};
 
 /// Nothing is ordered for so long.
 const QUIET: Duration = Duration::from_secs(60);
@@ -126,11 +126,11 @@ fn without_an_order_nothing_is_seen_for_a_minute_from_inside_or_outside() {
 #[test]
 fn a_death_during_a_stall_is_told_with_the_stall() {
     for language in Language::here() {
-        for signal in [Signal::KILL, Signal::SEGV] {
+        for how in [Signal::KILL, Signal::SEGV] {
             let of = Loop::start(language, Look::Inside);
             of.stall_alone(20_000);
             of.under_way();
-            send(of.system.pid(), signal);
+            signal(of.system.pid(), how);
             let stall = until("the death", || Some(of.next_stall()).filter(|stall| stall.died));
             assert!(stall.len_us > 300_000 && stall.pid == Some(of.system.pid()), "{stall:?}");
             of.end();
@@ -142,7 +142,7 @@ fn a_death_during_a_stall_is_told_with_the_stall() {
 fn a_death_in_calm_is_no_stall() {
     for language in Language::here() {
         let of = Loop::start(language, Look::Inside);
-        send(of.system.pid(), Signal::KILL);
+        signal(of.system.pid(), Signal::KILL);
         until("its end", || of.next_vital().pids.is_empty().then_some(()));
         assert!(of.end().0.iter().all(|stall| !stall.died));
     }
@@ -152,9 +152,9 @@ fn a_death_in_calm_is_no_stall() {
 fn a_process_that_a_signal_stopped_is_told_from_one_that_stalls_by_itself() {
     for language in Language::here() {
         let of = Loop::start(language, Look::Inside);
-        send(of.system.pid(), Signal::STOP);
+        signal(of.system.pid(), Signal::STOP);
         of.under_way();
-        send(of.system.pid(), Signal::CONT);
+        signal(of.system.pid(), Signal::CONT);
         let stall = until("the stop", || Some(of.next_stall()).filter(|stall| stall.len_us > 300_000));
         assert_eq!(stall.kind, Some(StallKind::Stopped), "{stall:?}");
         of.end();
@@ -329,8 +329,4 @@ fn the_folder_goes_with_the_system_though_the_rig_does_not_remove_it() {
     drop(of);
     until("the folder's end", || (!root.exists()).then_some(()));
     assert!(processes.iter().all(|process| Identity::of(process.pid) != Some(*process)));
-}
-
-fn send(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }

@@ -13,7 +13,7 @@ use floodrig::system::System;
 use floodrig_reports::recording::EndingKind;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::support::{LONG, Run, all_ended, below, dies_by, program, shell, until};
+use super::support::{LONG, Run, all_ended, below, dies_by, program, shell, signal, until};
 
 /// A system of three generations: a shell, a child, and a grandchild whose parent has gone.
 const FAMILY: &str = "sleep 1000 & (sleep 1000 & exit) ; wait";
@@ -153,10 +153,6 @@ fn whoever_ends_rig_and_keeper_or_system_together_has_stopped_the_run_whichever_
             assert!(all_ended(&tree));
         }
     }
-}
-
-fn signal(pid: u32, signal: Signal) {
-    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::process::Command;
 
 use floodrig::system::{Confinement, Launch, Limits};
 use floodrig_reports::recording::Ending;
+use rustix::process::Signal;
 
-use super::support::{LONG, Run, dies_by, shell, until};
+use super::support::{LONG, Run, dies_by, shell, signal, until};
 
 const EATS: &str = "head -c 1G /dev/zero | tail -c 300M";
 
@@ -81,8 +82,7 @@ fn a_kill_in_a_group_that_has_lost_nobody_is_none_for_memory_whoever_else_was_ki
     launch.command.extend([launch.port.to_string(), "--bind".to_owned(), "127.0.0.1".to_owned()]);
     let system = run.start_serving(&launch).unwrap();
     another_is_killed(&enter);
-    let pid = rustix::process::Pid::from_raw(system.pid() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    signal(system.pid(), Signal::KILL);
     until("its death", || system.death());
     let ending = system.stop(LONG).ending;
     assert_eq!((ending.signal.as_deref(), ending.oom, ending.note), (Some("SIGKILL"), Some(false), None));

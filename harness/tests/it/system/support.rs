@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use floodrig::exchange::Speech;
-use floodrig::keeper::{Identity, Program};
+use floodrig::keeper::{Identity, Program, Tree};
 use floodrig::record::InFlight;
 use floodrig::redirect::Lookout;
 use floodrig::scenario::{Cores, Ready};
 use floodrig::stop::Stop;
 use floodrig::system::{Launch, Limits, StartError, System, Watch, cores, port};
+use floodrig::vitals::{Subject, Threads};
 use floodrig_reports::recording::Row;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Far longer than anything here takes: a bound for a hang, not a measurement.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
@@ -148,6 +150,30 @@ pub(crate) fn until<T>(what: &str, mut seen: impl FnMut() -> Option<T>) -> T {
         std::thread::sleep(Duration::from_millis(2));
     }
     panic!("not seen within {LONG:?}: {what}");
+}
+
+/// What lives below a root and listens on this port, to be watched from outside and by the kernel.
+pub(crate) fn subject(root: u32, port: u16) -> Subject {
+    let cores = cores::machine().unwrap();
+    Subject {
+        tree: Ok(Tree::Below(root)),
+        command: None,
+        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        path: Ok("/".to_owned()),
+        connects: Ok(()),
+        often: false,
+        system_cores: cores.clone(),
+        rig_cores: cores,
+        threads: Threads::default(),
+        heartbeat: Err("the test has none".to_owned()),
+        neighbours: BTreeMap::new(),
+        services: Vec::new(),
+    }
+}
+
+/// Signals one process.
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
 /// Everything alive below a root.

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use floodrig::keeper::Tree;
 use floodrig::system::{Clock, System};
-use floodrig::vitals::{Folder, Observed, Observer, Subject, Threads};
+use floodrig::vitals::{Folder, Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Towards, Vital};
 
-use super::support::{LONG, Run, shell, until};
+use super::support::{LONG, Run, shell, subject, until};
 use crate::tools;
 
 /// What runs the small server.
@@ -87,7 +86,7 @@ impl Loop {
         put_in(&mut launch.env, &launch.port.to_string(), &folder);
         launch.remove = vec![folder.root().to_owned()];
         let system = System::start(&launch, run.watch(), &mut |_| {}).unwrap();
-        let observer = Observer::start(subject(&system, launch.port, &folder, look), run.epoch, run.to_rows());
+        let observer = Observer::start(watched(&system, launch.port, &folder, look), run.epoch, run.to_rows());
         let mut observations = Observations::default();
         observer.describe(&mut observations);
         Self { run, system, folder, observations, port: launch.port, observer }
@@ -99,7 +98,7 @@ impl Loop {
         observer.finish();
         done(system.pid());
         run.rows.try_iter().for_each(drop);
-        let observer = Observer::start(subject(&system, port, &folder, Look::Inside), run.epoch, run.to_rows());
+        let observer = Observer::start(watched(&system, port, &folder, Look::Inside), run.epoch, run.to_rows());
         Self { run, system, folder, observations, port, observer }
     }
 
@@ -110,7 +109,7 @@ impl Loop {
         let subject = Subject {
             address: Err("a bot".to_owned()),
             neighbours: [(stub, Towards::STUB.to_owned())].into(),
-            ..subject(&system, port, &folder, Look::Inside)
+            ..watched(&system, port, &folder, Look::Inside)
         };
         let observer = Observer::start(subject, run.epoch, run.to_rows());
         observer.describe(&mut observations);
@@ -126,7 +125,8 @@ impl Loop {
         Done { from, len: to.saturating_sub(from), cpu: Duration::from_nanos(cpu_ns) }
     }
 
-    /// When the server served nobody, by its own account: from and to. Two between which there was but a moment are one.
+    /// When the server served nobody, by its own account: from and to. Two between which there was but a moment are
+    /// one.
     pub(crate) fn pauses(&self) -> Vec<[Duration; 2]> {
         let told = self.told("/pauses");
         let mut pauses: Vec<[Duration; 2]> = Vec::new();
@@ -283,24 +283,14 @@ fn put_in(env: &mut BTreeMap<String, String>, port: &str, folder: &Folder) {
     folder.put_into(env);
 }
 
-fn subject(system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Subject {
-    let cores = floodrig::system::cores::machine().unwrap();
+fn watched(system: &System, port: u16, folder: &Arc<Folder>, look: Look) -> Subject {
     Subject {
-        tree: Ok(Tree::Below(system.root())),
         command: Some(system.pid()),
-        address: Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
-        neighbours: std::collections::BTreeMap::new(),
-        services: Vec::new(),
-        path: Ok("/".to_owned()),
-        connects: Ok(()),
-        often: false,
-        system_cores: cores.clone(),
-        rig_cores: cores,
-        threads: Threads::default(),
         heartbeat: match look {
             Look::Inside | Look::Stacks => Ok(Arc::clone(folder)),
             Look::OutsideOnly => Err("not asked for".to_owned()),
         },
+        ..subject(system.root(), port)
     }
 }
 
