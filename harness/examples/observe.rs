@@ -2,8 +2,8 @@
 //!
 //! usage: `observe RIG WAY SECONDS COMMAND...`, where RIG is the `floodrig` binary, which keeps the system, and WAY how
 //! stalls are watched for: `inside`, with what goes with that, or from outside alone by `requests`, by `connects`, by
-//! `both` or by `neither`. The command finds its port in PORT. One line of JSON: the stalls, from inside and from outside,
-//! and the CPU time of the observer and of the system.
+//! `both` or by `neither`. The command finds its port in PORT. One line of JSON: the stalls, from inside and from
+//! outside, and the CPU time of the observer and of the system.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

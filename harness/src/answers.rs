@@ -9,11 +9,11 @@
 //! 4. the user that it is shown to alone: the one open act of that user in that chat, and no other act;
 //! 5. the chat: its open acts in the order in which they began. In a private chat that is the one user's one act.
 //!
-//! A call that had begun before the bot was handed an act's update cannot answer it: it is a late answer to another act,
-//! or to an earlier try of the same one, and only those who answer out of order or hold several updates of a chat in hand
-//! leave that open. Such a call, if it names nothing, goes to the chat's open acts in their order all the same: an act
-//! that nobody waits for any more takes no call away from those that follow, or a single update that the bot has lost
-//! would fail every later act of its chat. A call that answers none is counted as unmatched: nobody
+//! A call that had begun before the bot was handed an act's update cannot answer it: it is a late answer to another
+//! act, or to an earlier try of the same one, and only those who answer out of order or hold several updates of a chat
+//! in hand leave that open. Such a call, if it names nothing, goes to the chat's open acts in their order all the same:
+//! an act that nobody waits for any more takes no call away from those that follow, or a single update that the bot has
+//! lost would fail every later act of its chat. A call that answers none is counted as unmatched: nobody
 //! waits for it, and it is not guessed to be an answer. So of two messages in answer to one act the first ends the
 //! act, and the second is unmatched unless another act of the chat is open by then.
 //!

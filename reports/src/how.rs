@@ -31,7 +31,8 @@ pub fn how_measured(header: &Header) -> Vec<String> {
 fn tolerance() -> String {
     let (late, share) = (Value::from(Sample::LATE), Value::Share(LATE_SHARE));
     format!(
-        "of the acts whose players were free to go, {share} may leave more than {late} late; with more the run is invalid"
+        "of the acts whose players were free to go, {share} may leave more than {late} late; with more the run is \
+         invalid"
     )
 }
 

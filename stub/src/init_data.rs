@@ -1,4 +1,5 @@
-//! How Telegram seals the initData of a Mini App: hash, signature and encoding, with keys prepared once for each bot. PURE.
+//! How Telegram seals the initData of a Mini App: hash, signature and encoding, with keys prepared once for each bot.
+//! PURE.
 //!
 //! Who knows the bot's token makes the real `hash`, which any validator accepts. Nobody but Telegram has the key of the
 //! third-party `signature`, so that one is made with a [test key](TEST_PUBLIC_KEY): a system that checks it has to be

@@ -20,7 +20,8 @@ const CONNECTIONS: u32 = 64;
 const STEADY: u32 = 2_000;
 
 /// How long each half takes before a run: the figures move by some 10 % from one to the next, which is enough to see a
-/// machine that is half as fast or a core that somebody else is on, and the two halves together cost a run half a second.
+/// machine that is half as fast or a core that somebody else is on, and the two halves together cost a run half a
+/// second.
 pub const BRIEF: Duration = Duration::from_millis(250);
 /// How long each half takes by itself.
 pub const WHOLE: Duration = Duration::from_secs(1);

@@ -16,8 +16,8 @@ use tokio::time::sleep;
 use super::BenchError;
 use crate::system::cores::pin_this_thread;
 
-/// Until the next try to accept after one that failed: handles come back when a connection ends, and not sooner for being
-/// asked for.
+/// Until the next try to accept after one that failed: handles come back when a connection ends, and not sooner for
+/// being asked for.
 const PAUSE: Duration = Duration::from_millis(10);
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";

@@ -1,5 +1,5 @@
-//! Values under markers, which are found wherever their marker occurs in a text: at a price that grows with the text and
-//! with how many lengths markers have, and not with how many markers there are.
+//! Values under markers, which are found wherever their marker occurs in a text: at a price that grows with the text
+//! and with how many lengths markers have, and not with how many markers there are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

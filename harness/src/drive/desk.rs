@@ -89,8 +89,8 @@ impl Desk {
         }
     }
 
-    /// Sends every act and every further try that is due by `now` on its way. Called by the pacer and at the end of each act, so that under
-    /// load an arrival waits for neither the timer nor the other tasks.
+    /// Sends every act and every further try that is due by `now` on its way. Called by the pacer and at the end of
+    /// each act, so that under load an arrival waits for neither the timer nor the other tasks.
     pub(super) fn fire_due(self: &Rc<Self>, now: Duration) {
         self.retries.borrow_mut().ring(now);
         loop {

@@ -1,7 +1,7 @@
 //! Players who wait to try again, each for an instant of their own.
 //!
-//! They wait on the pacer's alarm, as arrivals do: tokio's own timers have ticks of 1 ms, and would send a tick's worth of
-//! tries in one lump. There is at most one for each player, which is what bounds the queue.
+//! They wait on the pacer's alarm, as arrivals do: tokio's own timers have ticks of 1 ms, and would send a tick's worth
+//! of tries in one lump. There is at most one for each player, which is what bounds the queue.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Where the driving thread sits: on one core of the rig's, which the rig's other threads keep off where there are more.
+//! Where the driving thread sits: on one core of the rig's, which the rig's other threads keep off where there are
+//! more.
 //!
 //! One thread can use one core, so that how busy it was tells whether the rig was the limit, however many cores the
 //! rig has. Whoever watches the rig finds the thread here.

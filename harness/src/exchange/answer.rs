@@ -14,8 +14,8 @@ const LONGEST_HEAD: usize = 64 * 1024;
 /// The most header lines of an answer.
 const MOST_HEADERS: usize = 100;
 
-/// The longest body kept, for each act in flight that reads its own: a bound on the rig's memory, far beyond what a page
-/// or its data come to on a phone. A longer one is read to its end all the same.
+/// The longest body kept, for each act in flight that reads its own: a bound on the rig's memory, far beyond what a
+/// page or its data come to on a phone. A longer one is read to its end all the same.
 pub(super) const LONGEST_KEPT_BODY: usize = 16 * 1024 * 1024;
 
 /// One answer on its way in.

@@ -62,8 +62,8 @@ impl Socket {
     }
 }
 
-/// Holds a stream until it is asked for, or closes it once nobody can ask any more. What ends it meanwhile is a close to
-/// whoever comes back to it, unless the rig itself could not take what was pushed.
+/// Holds a stream until it is asked for, or closes it once nobody can ask any more. What ends it meanwhile is a close
+/// to whoever comes back to it, unless the rig itself could not take what was pushed.
 async fn hold(mut stream: Stream, mut recalled: oneshot::Receiver<()>) -> Result<Stream, Failure> {
     loop {
         tokio::select! {

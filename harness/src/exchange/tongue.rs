@@ -27,8 +27,8 @@ pub enum Tongue {
     Http2,
 }
 
-/// Asks with a request as HTTP/1.1 text; nothing: the peer understands none of the three. Each connect and each answer may
-/// take as long as `within`.
+/// Asks with a request as HTTP/1.1 text; nothing: the peer understands none of the three. Each connect and each answer
+/// may take as long as `within`.
 pub fn tongue(address: SocketAddr, request: &str, within: Duration) -> Option<Tongue> {
     // A server under TLS may well answer a plain request with a status, and a plain one no hello.
     if shakes_hands(address, within).unwrap_or(false) {

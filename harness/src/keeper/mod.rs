@@ -8,9 +8,10 @@
 //! One keeper keeps one command and all that descends from it. It stands in a process group of its own, so a
 //! terminal's Ctrl-C reaches neither it nor the command. It ends the whole tree on order, and at once when the
 //! socket pair closes, which is what the death of the rig looks like from here. Told to end by anybody else's signal it
-//! says so, and the rig, which lets go of its run, orders the end. If the keeper itself is killed, the command dies by its parent-death signal and the rig ends the rest, known by a mark in the environment.
-//! Only when rig and keeper are both killed with SIGKILL at one time can a grandchild stay behind.
-//! The keeper knows nothing of scenarios, ports or readiness.
+//! says so, and the rig, which lets go of its run, orders the end. If the keeper itself is killed, the command dies by
+//! its parent-death signal and the rig ends the rest, known by a mark in the environment. Only when rig and keeper are
+//! both killed with SIGKILL at one time can a grandchild stay behind. The keeper knows nothing of scenarios, ports or
+//! readiness.
 
 mod client;
 mod clock;

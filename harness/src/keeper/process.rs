@@ -28,7 +28,8 @@ const WALK_EVERY: Duration = Duration::from_millis(20);
 /// How long SIGKILL may take. Freeing 10 GiB takes about a second; what is left after this hangs in the kernel.
 const KILL_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long the rig may take to order the end once the keeper was told to end: it lets go of a run within three seconds.
+/// How long the rig may take to order the end once the keeper was told to end: it lets go of a run within three
+/// seconds.
 const TOLD_WITHIN: Duration = Duration::from_secs(10);
 
 /// `floodrig __keeper`: keeps what the rig orders on standard input, a socket.
@@ -267,7 +268,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Told by somebody else to end, the keeper tells the rig, which lets go of the run in order; one that hangs does not.
+    /// Told by somebody else to end, the keeper tells the rig, which lets go of the run in order; one that hangs does
+    /// not.
     fn hear_signal(&mut self) {
         let signal = self.alarm.signal.load(Ordering::Relaxed) as i32;
         if signal != 0 && self.told_until.is_none() {

@@ -44,7 +44,8 @@ pub enum RecordError {
     Thread(io::Error),
     /// The disk has stopped taking anything.
     #[error(
-        "{path}: the disk took nothing for {patience:.0?}, and the recording is not whole: see to it, or name another folder with --out"
+        "{path}: the disk took nothing for {patience:.0?}, and the recording is not whole: see to it, or name \
+         another folder with --out"
     )]
     Stuck {
         /// The file.
@@ -89,8 +90,8 @@ impl Recorder {
         self.rows.clone()
     }
 
-    /// Writes the seal as the last line and waits for the disk, but not for ever. Rows that are sent later find the queue
-    /// closed.
+    /// Writes the seal as the last line and waits for the disk, but not for ever. Rows that are sent later find the
+    /// queue closed.
     pub fn finish(self, seal: Seal) -> Result<(), RecordError> {
         // A queue that is already closed means the writer has failed, which `join` tells.
         hand_over_within(&self.rows, Row::Seal(seal), &self.progress, self.patience);

@@ -1,5 +1,5 @@
-//! Where in a scenario a table, a list, a number or one of a few words belongs, and how it is written there: what to tell
-//! whoever wrote something else.
+//! Where in a scenario a table, a list, a number or one of a few words belongs, and how it is written there: what to
+//! tell whoever wrote something else.
 //!
 //! Places whose own reader says what may stand there, such as a duration, are none of these.
 

@@ -1,4 +1,5 @@
-//! Whose end is the system's: the command's, or, once that has ended with 0 while a process of its serves on, that one's.
+//! Whose end is the system's: the command's, or, once that has ended with 0 while a process of its serves on, that
+//! one's.
 //!
 //! A command that puts its server into the background has done what it was to do. Its server descends from the keeper
 //! like all the rest, so it is watched and stopped as the command would have been. Any other status says that the

@@ -22,8 +22,8 @@ impl fmt::Display for KeeperLost {
         );
         write!(
             to,
-            "the keeper of {whose}, a process of the rig's own (`floodrig __keeper`), {end}, and {whose} ended with it: \
-             that says nothing about {whose}. Run it again, and to end a run send the signal to the rig itself"
+            "the keeper of {whose}, a process of the rig's own (`floodrig __keeper`), {end}, and {whose} ended with \
+             it: that says nothing about {whose}. Run it again, and to end a run send the signal to the rig itself"
         )
     }
 }

@@ -1,6 +1,7 @@
 //! What the requests and the bare connects saw from outside -> one list of stalls, each counted once. Pure.
 //!
-//! Where one waited and the other did not, and that is certain, the stall says so: it tells where the system stood still.
+//! Where one waited and the other did not, and that is certain, the stall says so: it tells where the system stood
+//! still.
 
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use floodrig_reports::recording::{Apart, Stall};
 use super::silence::Silence;
 use super::stalls::Delays;
 
-/// So many prompt waits during a stall of the others prove that it was not one loop which serves both. A busy loop comes
-/// round to each once a turn, so that two may fall between two of its turns, and no third one.
+/// So many prompt waits during a stall of the others prove that it was not one loop which serves both. A busy loop
+/// comes round to each once a turn, so that two may fall between two of its turns, and no third one.
 const PROOF: usize = 3;
 
 /// The stalls, in order.

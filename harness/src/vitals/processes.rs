@@ -122,8 +122,9 @@ impl Processes {
 
 /// Processes whose files stay open; three handles each are few among those that the rig needs for its connections.
 const STAY_OPEN: usize = 100;
-/// In one tick of so many all is read, and the tree is walked whatever the births say: what changes slowly, or takes the
-/// kernel long to tell, such as the peak of memory (a higher one is seen at once in what is resident) and the threads.
+/// In one tick of so many all is read, and the tree is walked whatever the births say: what changes slowly, or takes
+/// the kernel long to tell, such as the peak of memory (a higher one is seen at once in what is resident) and the
+/// threads.
 const ALL_EVERY: u32 = 10;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;

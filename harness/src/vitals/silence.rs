@@ -128,8 +128,8 @@ impl Silences {
         Open { from: look.latest.map_or(asked, |latest| latest.max(asked)), certain: look.at }
     }
 
-    /// The wait has ended at this instant, with a last look if there is one and so many answers to the rig itself. Where
-    /// nothing was heard it was all silence.
+    /// The wait has ended at this instant, with a last look if there is one and so many answers to the rig itself.
+    /// Where nothing was heard it was all silence.
     pub(super) fn end(mut self, look: Option<&Look>, ended: Duration, own: usize) -> Vec<Silence> {
         let Some(open) = self.open else { return vec![Silence { from: self.sent, to: ended, certain: ended }] };
         let first = look.and_then(|look| look.first).map_or(ended, |first| first.min(ended));

@@ -11,8 +11,8 @@ pub struct Network {
     pub tls: bool,
     /// Whether that was in HTTP/2; under TLS, whether it was offered.
     pub http2: bool,
-    /// What a system under TLS chose of what was offered (ALPN): in the pre-flight, and once the load is over, on all of its
-    /// connections. Nothing where there was no choice, no connection that saw it, or not the same on all.
+    /// What a system under TLS chose of what was offered (ALPN): in the pre-flight, and once the load is over, on all
+    /// of its connections. Nothing where there was no choice, no connection that saw it, or not the same on all.
     pub chosen: Option<Protocol>,
     /// The load's connections by what was chosen on each; nothing as long as none has seen a choice.
     #[serde(default)]

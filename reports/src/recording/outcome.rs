@@ -29,8 +29,8 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Requests sent for it.
     pub tries: u16,
-    /// A handshake made for it, in whichever try, needed SYN retransmits: the user waited a second or more to be let in,
-    /// whatever became of it then.
+    /// A handshake made for it, in whichever try, needed SYN retransmits: the user waited a second or more to be let
+    /// in, whatever became of it then.
     #[serde(default)]
     pub late_connect: bool,
 }
@@ -40,9 +40,9 @@ impl Sample {
     /// people take an answer for instant (Nielsen, "Response Times: The 3 Important Limits").
     pub const LATE: Duration = Duration::from_millis(50);
 
-    /// An act as late as this was not held up by scheduling: the rig stood still (stopped, suspended, starved) or was far
-    /// behind, and the run is invalid. What has come due meanwhile would leave in a heap that nobody had planned, so that
-    /// it is not sent any more.
+    /// An act as late as this was not held up by scheduling: the rig stood still (stopped, suspended, starved) or was
+    /// far behind, and the run is invalid. What has come due meanwhile would leave in a heap that nobody had planned,
+    /// so that it is not sent any more.
     pub const STOOD_STILL: Duration = Duration::from_secs(1);
 
     /// What the user waited: from the planned instant to the end.
@@ -94,7 +94,8 @@ pub enum Outcome {
     Unanswered,
     /// The rig could not send it, or could not judge its answer. Never charged to the system; the run is invalid.
     RigFault(RigFault),
-    /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, the rig itself was too late for it, or the run ended.
+    /// Planned and never sent: an earlier answer did not hold what it needs, the backlog cap was reached, the rig
+    /// itself was too late for it, or the run ended.
     Abandoned,
     /// Begun after the scenario had ordered the system to stop, and not served: nobody need listen then.
     Stopped,

@@ -1,5 +1,5 @@
-//! What kept the rig itself from sending, or from judging what was answered, told apart by kind: each has a cause and a remedy of its own, and none is
-//! ever charged to the system.
+//! What kept the rig itself from sending, or from judging what was answered, told apart by kind: each has a cause and a
+//! remedy of its own, and none is ever charged to the system.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,8 +46,8 @@ impl RigFault {
                  or plan less"
             }
             Self::AnswerTooLong => {
-                "an answer to be read was longer than the 16 MiB that are kept: ask for less at once, or drop the check \
-                 or capture"
+                "an answer to be read was longer than the 16 MiB that are kept: ask for less at once, or drop the \
+                 check or capture"
             }
             Self::Local => {
                 "this machine has no way to the target, or they cannot be built: check the target's address and the \

@@ -136,7 +136,8 @@ impl ListenQueue {
     }
 }
 
-/// What the probes from outside found over the whole run, written once at its end: ticks see only what hangs at that instant.
+/// What the probes from outside found over the whole run, written once at its end: ticks see only what hangs at that
+/// instant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probed {
     /// The system's proportional set size at the end: shared pages divided among those that share them.

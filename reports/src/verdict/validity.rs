@@ -9,18 +9,18 @@ use crate::summary::{Busy, Rig, Summary};
 /// the percentile that most budgets are on.
 pub(crate) const LATE_SHARE: f64 = 0.01;
 
-/// A rig that uses more than this of its cores, or of the one core of its driving thread or its stub's, for five seconds
-/// on end has no room left to be in time (an M/D/1 queue waits five times its service time at 91 %).
+/// A rig that uses more than this of its cores, or of the one core of its driving thread or its stub's, for five
+/// seconds on end has no room left to be in time (an M/D/1 queue waits five times its service time at 91 %).
 const BUSY: f64 = 0.9;
 
 /// A host that takes this share of the time of the rig's and the system's cores is what made the rig late. So much is
-/// no reason by itself: what it does to the rig shows as lag, and what it does to the system is part of the machine that
-/// was measured.
+/// no reason by itself: what it does to the rig shows as lag, and what it does to the system is part of the machine
+/// that was measured.
 const STOLEN: f64 = 0.1;
 
 /// Beyond this share, over the whole load, the figures are the host's and not the system's: a system that keeps its
-/// cores 75 % busy keeps what is left of them 94 % busy, and its queue is five times as long (M/D/1). The next run finds
-/// another host.
+/// cores 75 % busy keeps what is left of them 94 % busy, and its queue is five times as long (M/D/1). The next run
+/// finds another host.
 const MOST_STOLEN: f64 = 0.2;
 
 /// Why the run tells nothing about the system; empty when it does.

@@ -1,8 +1,8 @@
 //! When requests leave, seen by the server that they come to and compared with the plan.
 //!
-//! A machine that runs other things besides is late now and then, and no timer is to blame: so a load is cut into windows,
-//! and its calmest one is looked at. A timer with ticks of a millisecond has no window that is calm enough: it sends half
-//! a tick late at the median, and a tick's worth at once.
+//! A machine that runs other things besides is late now and then, and no timer is to blame: so a load is cut into
+//! windows, and its calmest one is looked at. A timer with ticks of a millisecond has no window that is calm enough: it
+//! sends half a tick late at the median, and a tick's worth at once.
 
 use super::*;
 use crate::scenario::{OnFailure, Retry};
@@ -10,8 +10,8 @@ use crate::scenario::{OnFailure, Retry};
 /// Planned in a second.
 const RATE: u32 = 5_000;
 
-/// Acts of one window: 20 ms of the plan, which is longer than a tick and short enough to be left in peace by the others
-/// that a core is shared with.
+/// Acts of one window: 20 ms of the plan, which is longer than a tick and short enough to be left in peace by the
+/// others that a core is shared with.
 const WINDOW: usize = 100;
 
 /// Loads that are tried until one of them has a calm window, on a machine that is anything but.

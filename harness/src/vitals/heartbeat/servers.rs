@@ -1,8 +1,8 @@
 //! The loops that serve the system's port, or that call the stub where none need listen, each with whether it is seen.
 //!
-//! The kernel says which threads wait for connections or answers, and a page says which thread writes it; a page's own word that
-//! its loop listens decides where the kernel's cannot be had. A worker of Node's cluster is handed its connections by
-//! another process, and holds no listening socket; it is known by a variable that it was started with.
+//! The kernel says which threads wait for connections or answers, and a page says which thread writes it; a page's own
+//! word that its loop listens decides where the kernel's cannot be had. A worker of Node's cluster is handed its
+//! connections by another process, and holds no listening socket; it is known by a variable that it was started with.
 
 use std::ffi::OsStr;
 use std::fs;
