@@ -17,7 +17,9 @@ use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
 
-/// How far ahead the pre-flight's acts are planned, so that they are signed by then.
+/// A bound against a hang: a journey's first act takes some 30 us to sign.
+const SIGNED_WITHIN: Duration = Duration::from_secs(10);
+/// How far ahead the pre-flight's acts are planned, so that their driver is up by then.
 const LEAD: Duration = Duration::from_millis(50);
 /// Longer than any pre-flight: it ends with the crowd's timeout, which is a day at most.
 const INTERVAL: Duration = Duration::from_hours(48);
@@ -52,8 +54,10 @@ pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> R
 pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Trouble> {
     let ground = rig.ground;
     let plan = Arc::new(first_acts(&ground.plan));
+    let signed = Signed::start(&rig.order.scenario, &plan, ground.bot_token, ground.epoch_unix + ground.clock.now())?;
+    // One player alone is in no hurry, and a rig that has not signed yet says nothing of the system.
+    signed.wait(Duration::MAX, SIGNED_WITHIN);
     let load_from = ground.clock.now() + LEAD;
-    let signed = Signed::start(&rig.order.scenario, &plan, ground.bot_token, ground.epoch_unix + load_from)?;
     let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
     let acts: Vec<String> = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let (sink, told) = sink(names, acts.len(), load_from);
