@@ -141,4 +141,34 @@ mod tests {
         assert_eq!(with_run(words("floodrig plan a.toml")), words("floodrig plan a.toml"));
         assert_eq!(with_run(words("floodrig --help")), words("floodrig --help"));
     }
+
+    /// All Rust files below a folder, as text.
+    fn sources(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries
+            .flat_map(|path| match path.extension() {
+                _ if path.is_dir() => sources(&path),
+                Some(ending) if ending == "rs" => vec![std::fs::read_to_string(&path).unwrap()],
+                Some(_) | None => Vec::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_command_that_is_named_in_words_exists_but_for_bare_paths() {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let is_there = |word: &str| {
+            Floodrig::command().get_subcommands().any(|command| command.get_name() == word) || home.join(word).exists()
+        };
+        let texts = ["harness", "reports", "stub"].into_iter().flat_map(|part| sources(&home.join(part).join("src")));
+        let mut named = 0;
+        for text in texts {
+            for words in text.split("`floodrig ").skip(1) {
+                let word = words.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap();
+                assert!(word.is_empty() || is_there(word), "`floodrig {word}`");
+                named += 1;
+            }
+        }
+        assert!(named > 10, "{named}");
+    }
 }

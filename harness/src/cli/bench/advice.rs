@@ -89,11 +89,12 @@ fn answered(order: &Order, status: u16) -> Option<String> {
         200..=299 => return None,
         300..=399 => "redirects are not followed: write the URL that it leads to, which `curl -i` shows".to_owned(),
         401 | 403 => {
-            "it wants to know who asks, which a bench does not say: a scenario signs (`floodrig init`)".to_owned()
+            "it wants to know who asks, which a bench does not say: write a scenario, which signs (`floodrig run`)"
+                .to_owned()
         }
         404 | 410 => format!("there is nothing at `{path}`: write the path that it serves"),
         405 => format!(
-            "it does not take GET at `{path}`, and a bench sends nothing else: write a scenario (`floodrig init`)"
+            "it does not take GET at `{path}`, and a bench sends nothing else: write a scenario (`floodrig run`)"
         ),
         429 | 503 => "it turns load away: ask for less with --rate or --connections, or lift its limits".to_owned(),
         _ => "its own log may say why".to_owned(),
