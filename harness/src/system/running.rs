@@ -177,7 +177,7 @@ impl System {
             (Ready::Bot | Ready::Path(_) | Ready::Command(_) | Ready::Accepts, _) => {
                 let listening = port::listening(&tree);
                 let left = if self.known.look().command_left { tree } else { Vec::new() };
-                Unready::TimedOut { waited_for, within, pid, left, listening }
+                Unready::TimedOut { waited_for, within, pid, left, target: launch.address(), listening }
             }
         };
         self.not_ready(why, launch)

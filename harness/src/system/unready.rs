@@ -1,7 +1,7 @@
 //! Why a system is not running, in words that say what to do.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, Logs};
@@ -54,6 +54,8 @@ pub enum Unready {
         pid: u32,
         /// What is left of it where that has ended with 0.
         left: Vec<u32>,
+        /// Where it is reached.
+        target: SocketAddr,
         /// Where it does listen.
         listening: Vec<SocketAddr>,
     },
@@ -93,20 +95,50 @@ impl fmt::Display for Unready {
             Self::NoBot { waited_for, within, pid, advice } => {
                 write!(to, "waited {} s for {waited_for} from pid {pid}. {advice}", within.as_secs_f64())
             }
-            Self::TimedOut { waited_for, within, pid, left, listening } => {
+            Self::TimedOut { waited_for, within, pid, left, target, listening } => {
                 write!(to, "waited {} s for {waited_for}; pid {pid} ", within.as_secs_f64())?;
                 if !left.is_empty() {
                     let left: Vec<String> = left.iter().map(u32::to_string).collect();
                     write!(to, "ended with 0, and what it left behind (pid {}) ", left.join(", "))?;
                 }
-                match listening.as_slice() {
-                    [] => to.write_str("listens nowhere"),
-                    places => {
-                        let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
-                        write!(to, "listens on {}: does it read PORT?", places.join(", "))
-                    }
-                }
+                to.write_str(&listens(listening, *target))
             }
+        }
+    }
+}
+
+/// Where a system listens, and what to ask of one that is not reached there.
+fn listens(listening: &[SocketAddr], target: SocketAddr) -> String {
+    let places: Vec<String> = listening.iter().map(SocketAddr::to_string).collect();
+    let places = places.join(", ");
+    let ours: Vec<IpAddr> =
+        listening.iter().filter(|place| place.port() == target.port()).map(SocketAddr::ip).collect();
+    let is_reached = ours.iter().any(|address| *address == target.ip() || address.is_unspecified());
+    match (listening.is_empty(), ours.is_empty()) {
+        (true, _) => "listens nowhere".to_owned(),
+        (false, true) => format!("listens on {places}: does it read PORT?"),
+        (false, false) if is_reached => format!("listens on {places}, as it should"),
+        (false, false) => format!("listens on {places}: let it listen on {} too", target.ip()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_listens_on_another_port_than_the_rigs_is_asked_whether_it_reads_it() {
+        let target = SocketAddr::from(([127, 0, 0, 1], 8080));
+        let said = |places: &[&str]| {
+            let places: Vec<SocketAddr> = places.iter().map(|place| place.parse().unwrap()).collect();
+            listens(&places, target)
+        };
+        assert_eq!(said(&[]), "listens nowhere");
+        assert_eq!(said(&["0.0.0.0:3000"]), "listens on 0.0.0.0:3000: does it read PORT?");
+        assert_eq!(said(&["[::1]:8080"]), "listens on [::1]:8080: let it listen on 127.0.0.1 too");
+        for place in ["127.0.0.1:8080", "0.0.0.0:8080", "[::]:8080"] {
+            let both = format!("listens on 0.0.0.0:3000, {place}, as it should");
+            assert_eq!(said(&["0.0.0.0:3000", place]), both);
         }
     }
 }
