@@ -8,11 +8,43 @@ use super::chunks::Chunks;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// The longest head read before it is called malformed: four times what nginx and Node allow by default.
+/// Why an answer cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is not an HTTP/1.1 answer.
+    Malformed,
+    /// It is one as far as can be seen, and its head is longer than the rig reads.
+    TooLong,
+}
+
+impl From<Malformed> for Unread {
+    fn from(Malformed: Malformed) -> Self {
+        Self::Malformed
+    }
+}
+
+impl From<httparse::Error> for Unread {
+    fn from(error: httparse::Error) -> Self {
+        match error {
+            httparse::Error::TooManyHeaders => Self::TooLong,
+            httparse::Error::HeaderName
+            | httparse::Error::HeaderValue
+            | httparse::Error::NewLine
+            | httparse::Error::Status
+            | httparse::Error::Token
+            | httparse::Error::Version => Self::Malformed,
+        }
+    }
+}
+
+/// The longest head that is read to its end: four times what nginx and Node allow by default.
 const LONGEST_HEAD: usize = 64 * 1024;
 
-/// The most header lines of an answer.
-const MOST_HEADERS: usize = 100;
+/// The header lines that there is always room for.
+const USUAL_HEADERS: usize = 100;
+
+/// The most header lines of an answer that are read.
+const MOST_HEADERS: usize = 1000;
 
 /// The longest body kept, for each act in flight that reads its own: a bound on the rig's memory, far beyond what a
 /// page or its data come to on a phone. A longer one is read to its end all the same.
@@ -69,7 +101,7 @@ impl Answer {
     }
 
     /// Takes the next bytes; says whether the answer is whole.
-    pub(super) fn feed(&mut self, mut piece: &[u8]) -> Result<bool, Malformed> {
+    pub(super) fn feed(&mut self, mut piece: &[u8]) -> Result<bool, Unread> {
         self.begun |= !piece.is_empty();
         while let State::Head(_) = self.state {
             if !self.feed_head(&mut piece)? {
@@ -93,7 +125,7 @@ impl Answer {
     }
 
     /// Takes a head from the front of `piece`; says whether it was all there.
-    fn feed_head(&mut self, piece: &mut &[u8]) -> Result<bool, Malformed> {
+    fn feed_head(&mut self, piece: &mut &[u8]) -> Result<bool, Unread> {
         let State::Head(before) = &mut self.state else { return Ok(true) };
         let head = if before.is_empty() {
             parse(piece, self.keeps_headers)?
@@ -105,7 +137,7 @@ impl Answer {
             if before.is_empty() {
                 before.extend_from_slice(piece);
             }
-            return if before.len() > LONGEST_HEAD { Err(Malformed) } else { Ok(false) };
+            return if before.len() > LONGEST_HEAD { Err(Unread::TooLong) } else { Ok(false) };
         };
         // The bytes of earlier pieces were all head: a head that had ended there would have been taken there.
         let earlier = before.len().saturating_sub(piece.len());
@@ -159,12 +191,29 @@ fn keep(kept: &mut Option<Vec<u8>>, data: &[u8]) {
 }
 
 /// Reads a head from the front of `bytes`, if all of it is there.
-fn parse(bytes: &[u8], keeps_headers: bool) -> Result<Option<Head>, Malformed> {
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+fn parse(bytes: &[u8], keeps_headers: bool) -> Result<Option<Head>, Unread> {
+    let mut headers = [const { MaybeUninit::uninit() }; USUAL_HEADERS];
+    match parse_into(&mut headers, bytes, keeps_headers) {
+        Err(Unread::TooLong) => parse_many(bytes, keeps_headers),
+        parsed => parsed,
+    }
+}
+
+/// Reads a head of more lines than usual, which needs more room than a stack should give.
+#[cold]
+fn parse_many(bytes: &[u8], keeps_headers: bool) -> Result<Option<Head>, Unread> {
+    parse_into(&mut Box::new_uninit_slice(MOST_HEADERS), bytes, keeps_headers)
+}
+
+fn parse_into<'b>(
+    headers: &mut [MaybeUninit<httparse::Header<'b>>],
+    bytes: &'b [u8],
+    keeps_headers: bool,
+) -> Result<Option<Head>, Unread> {
     let mut response = httparse::Response::new(&mut []);
     let config = httparse::ParserConfig::default();
-    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
-    let httparse::Status::Complete(len) = parsed.map_err(|_| Malformed)? else { return Ok(None) };
+    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, headers);
+    let httparse::Status::Complete(len) = parsed? else { return Ok(None) };
     let status = response.code.ok_or(Malformed)?;
     let framing = Framing::read(response.version == Some(1), response.headers)?;
     let body = framing.body(status);
@@ -272,7 +321,7 @@ mod tests {
         body: String,
     }
 
-    fn read(text: &str, size: usize) -> Result<Read, Malformed> {
+    fn read(text: &str, size: usize) -> Result<Read, Unread> {
         let mut answer = Answer::new(true, false);
         let mut whole = false;
         for piece in text.as_bytes().chunks(size) {
@@ -354,13 +403,29 @@ mod tests {
 
     #[test]
     fn what_is_not_http_is_malformed() {
-        let long = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(LONGEST_HEAD));
         let twice = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
         let signed = "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n";
-        for text in ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", twice, signed, &long] {
-            assert_eq!(read(text, 4096).unwrap_err(), Malformed);
+        for text in ["GET / HTTP/1.1\r\n\r\n", "SSH-2.0-x\r\n", twice, signed] {
+            assert_eq!(read(text, 4096).unwrap_err(), Unread::Malformed);
         }
         reads("HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nhi", 200, true, "hi");
+    }
+
+    #[test]
+    fn a_head_is_read_up_to_its_bounds_and_beyond_them_it_is_too_long_and_not_malformed() {
+        let lines = |count| format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n{}\r\nhi", "X: y\r\n".repeat(count - 1));
+        for count in [USUAL_HEADERS, USUAL_HEADERS + 1, MOST_HEADERS] {
+            let text = lines(count);
+            let expected = Read { whole: true, status: 200, reusable: true, body: "hi".to_owned() };
+            for size in [4096, text.len()] {
+                assert_eq!(read(&text, size).as_ref(), Ok(&expected), "{count} lines");
+            }
+        }
+        assert_eq!(read(&lines(MOST_HEADERS + 1), 4096), Err(Unread::TooLong));
+        let long = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(LONGEST_HEAD));
+        assert_eq!(read(&long, 4096), Err(Unread::TooLong));
+        let broken = format!("HTTP/1.1 200 OK\r\n{}no header\r\n\r\n", "X: y\r\n".repeat(USUAL_HEADERS + 1));
+        assert_eq!(read(&broken, 4096), Err(Unread::Malformed));
     }
 
     #[test]

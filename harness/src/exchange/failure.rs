@@ -5,6 +5,8 @@ use std::io;
 use floodrig_reports::recording::{Outcome, RigFault};
 use rustix::io::Errno;
 
+use super::answer::Unread;
+
 /// How an exchange failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
@@ -78,6 +80,15 @@ impl Failure {
 fn is_alert(error: &io::Error) -> bool {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     matches!(cause, Some(rustls::Error::AlertReceived(_)))
+}
+
+impl From<Unread> for Failure {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Malformed => Self::Malformed,
+            Unread::TooLong => Self::TooLong,
+        }
+    }
 }
 
 impl From<Failure> for Outcome {

@@ -24,6 +24,9 @@ pub fn glance(address: SocketAddr, speech: &Speech, request: &str, within: Durat
 const NOT_HTTP: &str =
     "an answer that is not HTTP as it was asked for: do `system.tls` and `system.http2` say what listens there?";
 
+/// The kind of error that an answer is which is one, but longer than is read.
+pub(super) const TOO_LONG: io::ErrorKind = io::ErrorKind::FileTooLarge;
+
 fn in_words(failure: Failure) -> io::Error {
     let kind = match failure {
         Failure::Refused => io::ErrorKind::ConnectionRefused,
@@ -34,7 +37,7 @@ fn in_words(failure: Failure) -> io::Error {
             let why = "no agreement on TLS: does `system.tls` name the certificate, or who signed it, and its name?";
             return io::Error::other(why);
         }
-        Failure::TooLong => return io::Error::new(io::ErrorKind::InvalidData, "an answer that is too long"),
+        Failure::TooLong => return io::Error::new(TOO_LONG, "an answer with a head longer than the rig reads"),
         Failure::Malformed => return io::Error::new(io::ErrorKind::InvalidData, NOT_HTTP),
         Failure::Rig(fault) => return io::Error::other(format!("the rig could not ask: {fault:?}")),
     };

@@ -212,7 +212,9 @@ fn why(error: &Error) -> Failure {
             | ProtocolError::SendAfterClosing
             | ProtocolError::ReceivedAfterClosing,
         ) => Failure::Closed,
-        Error::Capacity(CapacityError::MessageTooLong { .. }) => Failure::TooLong,
+        // An attempt at an attack is a head that goes on for longer than the library reads.
+        Error::Capacity(CapacityError::MessageTooLong { .. } | CapacityError::TooManyHeaders)
+        | Error::AttackAttempt => Failure::TooLong,
         _ => Failure::Malformed,
     }
 }

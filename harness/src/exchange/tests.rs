@@ -94,12 +94,13 @@ fn a_reset_a_close_and_a_hang_are_told_apart() {
 }
 
 #[test]
-fn what_begins_as_an_answer_and_breaks_the_rules_is_malformed_at_once_and_what_stops_is_closed() {
+fn what_begins_as_an_answer_and_breaks_the_rules_is_malformed_at_once_an_endless_head_too_long_and_what_stops_is_closed()
+ {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let endless = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(80 * 1024));
     for (text, expected) in [
         (format!("{head}xyz\r\nhi"), Failure::Malformed),
-        (endless, Failure::Malformed),
+        (endless, Failure::TooLong),
         (format!("{head}5\r\nhi"), Failure::Closed),
     ] {
         let server = Rough::always(Manner::Last(text.clone()));

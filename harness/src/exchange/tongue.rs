@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::glance::glance;
+use super::glance::{TOO_LONG, glance};
 use super::speech::Speech;
 
 /// What a peer speaks.
@@ -35,8 +35,13 @@ pub fn tongue(address: SocketAddr, request: &str, within: Duration) -> Option<To
         return Some(Tongue::Tls);
     }
     let understands =
-        |http2| Speech::new(None, http2).is_ok_and(|speech| glance(address, &speech, request, within).is_ok());
+        |http2| Speech::new(None, http2).is_ok_and(|speech| is_understood(&glance(address, &speech, request, within)));
     [(false, Tongue::Http1), (true, Tongue::Http2)].into_iter().find(|(http2, _)| understands(*http2)).map(|(_, it)| it)
+}
+
+/// Whether what came of a request was an answer, be it one that is longer than is read.
+fn is_understood(looked: &io::Result<u16>) -> bool {
+    looked.as_ref().map_or_else(|error| error.kind() == TOO_LONG, |_| true)
 }
 
 /// Whether a hello of TLS is answered in TLS, be it with a certificate or with a refusal. Nobody is trusted by it.
@@ -78,6 +83,8 @@ mod tests {
         let plain = Rough::serve(|_| Manner::Last(ok("")));
         // It waits for the end of a head that a hello does not have.
         assert_eq!(of(plain.address, Duration::from_millis(300)), Some(Tongue::Http1));
+        let wordy = Rough::always(Manner::Last(format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(2000))));
+        assert_eq!(of(wordy.address, PATIENCE), Some(Tongue::Http1));
         let secure = Versed::secure(Identity::signed("localhost"), &["http/1.1"], |_, _| Way::Answer(200, 0));
         assert_eq!(of(secure.address, PATIENCE), Some(Tongue::Tls));
         let newer = Versed::plain(|_, _| Way::Answer(200, 0));

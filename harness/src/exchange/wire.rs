@@ -260,7 +260,7 @@ impl Wire {
             if piece.filled().is_empty() {
                 return Poll::Ready(if answer.ends_here() { Ok(()) } else { Err(Failure::Closed) });
             }
-            if answer.feed(piece.filled()).map_err(|_| Failure::Malformed)? {
+            if answer.feed(piece.filled())? {
                 return Poll::Ready(Ok(()));
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use floodrig_reports::recording::{Outcome, Protocol, Row, Sample};
+use floodrig_reports::recording::{Outcome, Protocol, RigFault, Row, Sample};
 
 use super::telegram::Telegram;
 use super::trouble::Trouble;
@@ -138,6 +138,9 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Reset => spoken(rig, "was not answered: the connection was reset"),
         Outcome::Refused => "found nobody listening".to_owned(),
         Outcome::ConnectTimeout => "could not connect in time".to_owned(),
+        Outcome::RigFault(fault @ RigFault::AnswerTooLong) => {
+            return Trouble::Failed(format!("what `{act}` was answered could not be read: {}", fault.in_words()));
+        }
         Outcome::RigFault(fault) => {
             return Trouble::Failed(format!("the pre-flight could not be sent: {}", fault.in_words()));
         }

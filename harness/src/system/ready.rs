@@ -15,8 +15,10 @@ use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
-/// An answer's head that is longer than this is not one of a health route.
+/// Of a head that is longer than this no more is read: its status has come by then.
 const HEAD_BYTES: usize = 16 * 1024;
+/// And no more of its lines than these.
+const HEAD_LINES: usize = 64;
 
 /// What one look saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +142,7 @@ fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
     // In one piece: a server that answers the first piece and closes would break the pipe for the second.
     stream.write_all(request(target, path).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes())?;
     let mut head = Vec::new();
-    while head.len() < HEAD_BYTES {
+    loop {
         if let Some(status) = status(&head)? {
             return Ok(status);
         }
@@ -152,19 +154,20 @@ fn get(target: SocketAddr, path: &str, within: Duration) -> io::Result<u16> {
             read => head.extend_from_slice(&bytes[..read]),
         }
     }
-    Err(io::ErrorKind::InvalidData.into())
 }
 
 const NOT_HTTP: &str = "an answer that is not HTTP: does it speak TLS (`system.tls`) or HTTP/2 alone (`system.http2`)?";
 
-/// The status of an answer whose head is complete.
+/// The status of an answer whose head is complete, or longer than is read.
 fn status(head: &[u8]) -> io::Result<Option<u16>> {
-    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut headers = [httparse::EMPTY_HEADER; HEAD_LINES];
     let mut answer = httparse::Response::new(&mut headers);
+    let not_http = || io::Error::new(io::ErrorKind::InvalidData, NOT_HTTP);
     match answer.parse(head) {
-        Ok(httparse::Status::Complete(_)) => Ok(answer.code),
+        Ok(httparse::Status::Complete(_)) | Err(httparse::Error::TooManyHeaders) => Ok(answer.code),
+        Ok(httparse::Status::Partial) if head.len() > HEAD_BYTES => answer.code.map(Some).ok_or_else(not_http),
         Ok(httparse::Status::Partial) => Ok(None),
-        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, NOT_HTTP)),
+        Err(_) => Err(not_http()),
     }
 }
 
@@ -192,6 +195,17 @@ mod tests {
     #[test]
     fn a_2xx_is_ready() {
         assert_eq!(get_healthz(once(b"HTTP/1.1 204 No Content\r\n\r\n")), Glimpse::Ready);
+    }
+
+    #[test]
+    fn an_answer_with_a_head_longer_than_is_read_has_a_status_all_the_same() {
+        let lines = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(HEAD_LINES + 1));
+        let line = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(HEAD_BYTES));
+        for head in [lines, line] {
+            assert_eq!(get_healthz(once(head.leak().as_bytes())), Glimpse::Ready);
+        }
+        let Glimpse::NotYet(text) = get_healthz(once(b"220 smtp.example ESMTP\r\n")) else { panic!("ready") };
+        assert!(text.contains("not HTTP"), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub enum RigFault {
     Unsigned,
     /// The stub took no more updates of users, or lost word of the bot's calls.
     Stub,
-    /// An answer that had to be read was longer than the rig keeps.
+    /// The head of an answer, or a body that had to be read, was longer than the rig keeps.
     AnswerTooLong,
     /// Any other local error, such as a request that could not be built.
     Local,
@@ -46,8 +46,8 @@ impl RigFault {
                  or plan less"
             }
             Self::AnswerTooLong => {
-                "an answer to be read was longer than the 16 MiB that are kept: ask for less at once, or drop the \
-                 check or capture"
+                "an answer was longer than is kept (16 MiB of a body to be read, 1000 header lines or 64 KiB of head): \
+                 ask for less at once, or drop the check or capture"
             }
             Self::Local => {
                 "this machine has no way to the target, or they cannot be built: check the target's address and the \

@@ -190,7 +190,10 @@ mod tests {
             (RigFault::NoBufferSpace, "the kernel had no memory left for sockets (ENOBUFS)"),
             (RigFault::Unsigned, "their initData was not signed in time"),
             (RigFault::Stub, "the stub fell behind or had ended"),
-            (RigFault::AnswerTooLong, "an answer to be read was longer than the 16 MiB that are kept"),
+            (
+                RigFault::AnswerTooLong,
+                "an answer was longer than is kept (16 MiB of a body to be read, 1000 header lines or 64 KiB of head)",
+            ),
             (RigFault::Local, "this machine has no way to the target"),
         ] {
             let reasons = reasons(|summary| {

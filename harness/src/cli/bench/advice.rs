@@ -111,6 +111,7 @@ fn failed(order: &Order, outcomes: &Outcomes) -> String {
             let timeout = humantime::format_duration(order.timeout);
             format!("no answer came within {timeout}: ask for less, or wait longer with --timeout")
         }
+        "rig_fault" => "it was not the server but the rig itself that kept them, and why is said above".to_owned(),
         "malformed" => "what listens there speaks neither HTTP nor TLS: is it the right port?".to_owned(),
         _ => "its own log may say why; `curl -i` shows what a single request comes to".to_owned(),
     }
