@@ -92,7 +92,8 @@ impl System {
         let lookout = watch.lookout.clone();
         system.watchman = system.watched_by(&lookout);
         let known = Arc::clone(&system.known);
-        system.thread("watcher", move || hear(reports, &watch, &known));
+        let sought = system.sought(launch);
+        system.thread("watcher", move || hear(reports, &watch, &known, sought));
         let output = Arc::clone(&system.stdout);
         system.thread("stdout", move || drain(stdout, &output, |_| {}));
         let output = Arc::clone(&system.stderr);
@@ -155,12 +156,16 @@ impl System {
         }
     }
 
-    /// Now that it is ready, whoever serves is there, and can be told from wrappers around it.
-    fn know_servers(&mut self, launch: &Launch) {
+    /// By what whoever serves is known.
+    fn sought(&self, launch: &Launch) -> Sought {
         let door = launch.redirect.as_ref().filter(|redirect| redirect.is_isolated()).map(|_| HTTPS);
         let stub = launch.stub.as_ref().map(|stub| stub.port()).into_iter().chain(door).collect();
-        let sought = Sought { root: self.kept.root(), port: launch.port, stub };
-        let servers = Servers::find(sought, || self.clock.now());
+        Sought { root: self.kept.root(), port: launch.port, stub }
+    }
+
+    /// Now that it is ready, whoever serves is there, and can be told from wrappers around it.
+    fn know_servers(&mut self, launch: &Launch) {
+        let servers = Servers::find(self.sought(launch), || self.clock.now());
         self.signs.of_group(servers.pids());
         self.known.look().servers = Some(servers);
     }

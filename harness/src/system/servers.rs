@@ -101,20 +101,6 @@ impl Servers {
         self.search_at = to + SEARCH_EVERY.max(to.saturating_sub(from) * share);
     }
 
-    /// Whoever serves now, nearest to the keeper.
-    pub(super) fn heir(&self) -> Option<Heir> {
-        let Sought { root, port, .. } = self.sought;
-        let tree = descendants(root);
-        let (door, found) = self.sought.among(&tree);
-        let server = tree.into_iter().find(|process| found.contains(&process.pid))?;
-        let (branch, program) = (branch(root, server.pid)?, server.program()?);
-        let port = match door {
-            Door::Listens => Some(port),
-            Door::Calls => None,
-        };
-        Some(Heir { branch, pid: server.pid, program, port })
-    }
-
     /// What becomes readable when one of them ends.
     pub(super) fn handles(&self) -> &[OwnedFd] {
         &self.handles
@@ -147,6 +133,19 @@ impl Servers {
 }
 
 impl Sought {
+    /// Whoever serves now, nearest to the keeper.
+    pub(super) fn heir(&self) -> Option<Heir> {
+        let tree = descendants(self.root);
+        let (door, found) = self.among(&tree);
+        let server = tree.into_iter().find(|process| found.contains(&process.pid))?;
+        let (branch, program) = (branch(self.root, server.pid)?, server.program()?);
+        let port = match door {
+            Door::Listens => Some(self.port),
+            Door::Calls => None,
+        };
+        Some(Heir { branch, pid: server.pid, program, port })
+    }
+
     fn among(&self, tree: &[Identity]) -> (Door, Vec<u32>) {
         let pids: Vec<u32> = tree.iter().map(|process| process.pid).collect();
         let listening = port::servers(&pids, self.port);

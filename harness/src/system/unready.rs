@@ -80,6 +80,9 @@ impl fmt::Display for NotReady {
         if matches!(self.why, Unready::Strayed(_)) {
             return Ok(());
         }
+        if let (Unready::Died(_), Some(note)) = (&self.why, &self.ending.note) {
+            write!(to, "; {note}")?;
+        }
         match self.ending.stderr_tail.as_slice() {
             [] => to.write_str("; it printed nothing"),
             lines => write!(to, "; its last lines:\n  {}", lines.join("\n  ")),

@@ -14,7 +14,7 @@ use super::heir::Line;
 use super::in_flight::{Lately, Moment};
 use super::keeper_lost::KeeperLost;
 use super::known::Known;
-use super::servers::Servers;
+use super::servers::{Servers, Sought};
 use crate::keeper::{Exit, Heard, Report, Reports, descendants};
 use crate::record::InFlight;
 use crate::redirect::Lookout;
@@ -41,10 +41,11 @@ pub struct Watch {
 }
 
 /// Hears the keeper until nothing of the system is left.
-pub(super) fn hear(reports: Reports, watch: &Watch, known: &Known) {
+pub(super) fn hear(reports: Reports, watch: &Watch, known: &Known, sought: Sought) {
     let mut watcher = Watcher {
         watch,
         known,
+        sought,
         clock: Clock::new(watch.epoch),
         reports,
         lately: Lately::default(),
@@ -61,6 +62,7 @@ pub(super) fn hear(reports: Reports, watch: &Watch, known: &Known) {
 struct Watcher<'a> {
     watch: &'a Watch,
     known: &'a Known,
+    sought: Sought,
     clock: Clock,
     reports: Reports,
     lately: Lately,
@@ -167,7 +169,7 @@ impl Watcher<'_> {
 
     /// From now on the system's end is that of whoever serves, if anybody does.
     fn inherit(&mut self) -> bool {
-        let Some(heir) = self.servers.as_ref().and_then(Servers::heir) else { return false };
+        let Some(heir) = self.sought.heir() else { return false };
         self.line = Line::Heir(heir.branch);
         let text = format!(
             "the command of {} ended with 0, and what it left behind serves on: {heir}, watched and stopped in its place",
@@ -183,14 +185,19 @@ impl Watcher<'_> {
     fn died(&mut self, how: Exit, at: Duration) {
         let command = self.lately.moment(at);
         let Moment { at, in_flight } = self.servers.as_ref().map_or(command, |servers| servers.died(command));
-        let others = self.servers.as_ref().and_then(Servers::heir);
+        let survivor = self.survivor();
         let served = self.servers.as_ref().map(|servers| servers.pids().to_vec()).unwrap_or_default();
         self.known.change(|end| {
             end.ended_at = Some(at);
             end.served = served;
-            end.survivor = others.map(|other| format!("and {other}, stopped by the rig"));
+            end.survivor = survivor;
         });
         self.doubt(Found::Died(Death { at, cause: Cause(how), in_flight }));
+    }
+
+    /// Who serves although the system has died, in words.
+    fn survivor(&self) -> Option<String> {
+        self.sought.heir().map(|other| format!("and {other}, stopped by the rig"))
     }
 
     fn nobody_left(&mut self) {
@@ -231,7 +238,9 @@ impl Watcher<'_> {
                 let in_flight = self.watch.in_flight.met_by(death.at).unwrap_or(death.in_flight);
                 let death = Death { in_flight, ..death };
                 self.unsent.push_back(self.watch.event(death));
-                self.known.change(|end| end.death = Some(death));
+                // A command may fail before its child has come to listen.
+                let survivor = self.known.look().survivor.clone().or_else(|| self.survivor());
+                self.known.change(|end| (end.death, end.survivor) = (Some(death), survivor));
             }
             Found::KeeperLost => self.fail(now),
         }

@@ -19,6 +19,21 @@ fn a_system_that_exits_at_its_start_says_how_and_its_last_lines() {
 }
 
 #[test]
+fn whoever_serves_on_behind_a_command_that_fails_before_it_is_ready_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let serves = "import os, socket, time; s = socket.create_server((\"127.0.0.1\", int(os.environ[\"PORT\"]))); \
+                  open(\"up\", \"w\"); time.sleep(1000)";
+    let mut launch = shell(&format!("python3 -c '{serves}' & until test -e up; do sleep 0.01; done; exit 3"));
+    launch.dir = dir.path().to_owned();
+    launch.env.insert("PORT".to_owned(), launch.port.to_string());
+    launch.ready = Ready::Command(vec!["false".to_owned()]);
+    let (error, _) = Run::new().start_alone(&launch);
+    let said = error.to_string();
+    let named = format!("listens on port {}, stopped by the rig", launch.port);
+    assert!(said.contains("it exited with 3 before that; and pid ") && said.contains(&named), "{said}");
+}
+
+#[test]
 fn what_was_said_on_stdout_is_quoted_when_stderr_is_silent() {
     let (error, _) = Run::new().start_alone(&shell("echo 'missing BOT_TOKEN'; exit 2"));
     let StartError::NotReady(not_ready) = error else { panic!("{error}") };
