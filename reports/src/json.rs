@@ -82,7 +82,10 @@ mod tests {
     /// The keys as scripts know them.
     fn has_every_key(file: &Value) {
         has_keys(file, "format scenario variant seed plan_digest verdict exit_code breaches invalid_because findings");
-        has_keys(file, "network acts rig system telegram deliveries recovery shutdown observations");
+        has_keys(
+            file,
+            "network acts rig system services services_died telegram deliveries recovery shutdown observations",
+        );
         let quantiles = "count mean p50 p90 p99 p999 max";
         let act = &file["acts"]["guess"];
         has_keys(act, "planned ok outcomes late_connect unserved left requests amplification ok_per_second");

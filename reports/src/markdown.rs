@@ -15,6 +15,7 @@ pub fn markdown(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> S
         title(summary),
         format!("**{}**\n", escaped(&headline(summary, verdict))),
         reasons(verdict),
+        lines("Services that died", &summary.services_died),
         lines("Last lines on the system's stderr", summary.system.last_words()),
         findings.concat(),
         format!("\n## How it was measured\n\n{}", bullets(&how_measured(&summary.header))),

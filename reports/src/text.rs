@@ -18,6 +18,7 @@ pub fn text(summary: &Summary, verdict: &Verdict, findings: &[Finding]) -> Strin
     page += &headline(summary, verdict);
     page += "\n";
     page += &reasons(verdict);
+    page += &section("Services that died", &summary.services_died);
     page += &section("Last lines on the system's stderr", summary.system.last_words());
     page += &list_of(findings);
     page += &section("How it was measured", &how_measured(&summary.header));
@@ -138,6 +139,15 @@ mod tests {
         };
         let verdict = judge(&summary, &summary.header.budgets);
         insta::assert_snapshot!(text(&summary, &verdict, &[finding]));
+    }
+
+    #[test]
+    fn a_service_that_died_is_told_in_words_too() {
+        let services_died = vec!["2.0 s into the load: the service `db` exited with 1, 3 in flight".to_owned()];
+        let summary = Summary { services_died, ..fixture::summary() };
+        let page = text(&summary, &Verdict::Pass, &[]);
+        assert!(page.contains("\nServices that died\n  2.0 s into the load: the service `db` exited"), "{page}");
+        assert!(!text(&fixture::summary(), &Verdict::Pass, &[]).contains("Services that died"));
     }
 
     #[test]

@@ -262,9 +262,9 @@ impl Watch {
         self.service.as_ref().map_or_else(|| "the system".to_owned(), |name| format!("the service `{name}`"))
     }
 
-    /// The death of a service is a note: what it does to the system is what is measured.
+    /// The death of a service is an event of its own: what it does to the system is what is measured.
     fn event(&self, Death { at, cause, in_flight }: Death) -> Row {
-        let kind = if self.service.is_none() { EventKind::Died } else { EventKind::Note };
+        let kind = if self.service.is_none() { EventKind::Died } else { EventKind::ServiceDied };
         let text = format!("{} {cause}, {in_flight} in flight", self.whose());
         Row::Event(Event { at_us: at.as_micros() as u64, kind, text })
     }

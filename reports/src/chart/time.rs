@@ -77,7 +77,7 @@ pub(crate) fn marks(report: &Report<'_>, span: Span) -> Vec<Mark> {
 fn ink_of(kind: EventKind) -> Option<Ink> {
     match kind {
         EventKind::FirstThrottled | EventKind::StopOrdered => Some(Ink::Amber),
-        EventKind::Died | EventKind::Interrupted => Some(Ink::Bad),
+        EventKind::Died | EventKind::ServiceDied | EventKind::Interrupted => Some(Ink::Bad),
         EventKind::LoadEnded | EventKind::Settled | EventKind::ProbeCame => Some(Ink::Muted),
         EventKind::LoadStarted | EventKind::Note => None,
     }

@@ -135,7 +135,7 @@ impl<I> One<I> {
 /// All began and ended by the same plan, so only what one rig alone has to tell is kept, under its name.
 fn others_event(event: &Event, shard: Shard, later_us: i64) -> Option<Event> {
     match event.kind {
-        EventKind::Note | EventKind::Interrupted => {
+        EventKind::Note | EventKind::Interrupted | EventKind::ServiceDied => {
             let (at_us, text) = (later(event.at_us, later_us), format!("shard {shard}: {}", event.text));
             Some(Event { at_us, kind: event.kind, text })
         }

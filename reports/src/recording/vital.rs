@@ -169,6 +169,8 @@ pub struct Event {
 pub enum EventKind {
     FirstThrottled,
     Died,
+    /// What a service's death does to the system is measured, so that it ends no run.
+    ServiceDied,
     LoadStarted,
     LoadEnded,
     Settled,
@@ -186,6 +188,7 @@ impl EventKind {
         match self {
             Self::FirstThrottled => "first 429",
             Self::Died => "died",
+            Self::ServiceDied => "service died",
             Self::LoadStarted => "load starts",
             Self::LoadEnded => "load ends",
             Self::Settled => "settled",

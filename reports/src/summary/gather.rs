@@ -135,6 +135,7 @@ impl Gathering {
             rig,
             system,
             services: self.services,
+            services_died: services::died(&self.timeline.events, self.header.load_us.0),
             telegram: self.telegram,
             deliveries: Deliveries::of(&self.deliveries, deliveries_watched),
             observations: self.header.observations.clone(),

@@ -42,6 +42,9 @@ pub struct Summary {
     /// What ran beside it, by name.
     #[serde(default)]
     pub services: BTreeMap<String, Service>,
+    /// Those of them that died by themselves: when, which and how.
+    #[serde(default)]
+    pub services_died: Vec<String>,
     /// Bot API calls.
     #[serde(serialize_with = "telegram::or_nulls")]
     pub telegram: Telegram,

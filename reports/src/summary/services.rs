@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::ServiceVital;
+use crate::recording::{Event, EventKind, ServiceVital};
 
 /// One service, all its processes together. What no process was seen of is `null`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,19 @@ pub(super) fn take(services: &mut BTreeMap<String, Service>, ticks: &[ServiceVit
     }
 }
 
+/// When, which and how: each that died by itself, in words.
+pub(super) fn died(events: &[Event], load_from_us: u64) -> Vec<String> {
+    let deaths = events.iter().filter(|event| event.kind == EventKind::ServiceDied);
+    deaths.map(|event| format!("{}: {}", when(event.at_us, load_from_us), event.text)).collect()
+}
+
+fn when(at_us: u64, load_from_us: u64) -> String {
+    at_us.checked_sub(load_from_us).map_or_else(
+        || "before the load".to_owned(),
+        |into_load_us| format!("{:.1} s into the load", into_load_us as f64 / 1e6),
+    )
+}
+
 impl Service {
     fn take(&mut self, tick: &ServiceVital) {
         if tick.processes == 0 {
@@ -45,6 +58,21 @@ impl Service {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_service_that_died_is_told_with_its_time_in_the_load_and_notes_are_not() {
+        let event = |at_us, kind, text: &str| Event { at_us, kind, text: text.to_owned() };
+        let events = [
+            event(900_000, EventKind::ServiceDied, "the service `a` exited with 1, 0 in flight"),
+            event(1_500_000, EventKind::Note, "out of files"),
+            event(3_000_000, EventKind::ServiceDied, "the service `b` exited with 1, 3 in flight"),
+        ];
+        let expected = [
+            "before the load: the service `a` exited with 1, 0 in flight",
+            "2.0 s into the load: the service `b` exited with 1, 3 in flight",
+        ];
+        assert_eq!(died(&events, 1_000_000), expected);
+    }
 
     #[test]
     fn a_services_peaks_are_kept_by_its_name() {
