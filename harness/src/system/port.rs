@@ -65,6 +65,8 @@ pub fn check_free(port: u16) -> Result<(), PortError> {
     }
 }
 
+/// A local socket that listens (`__SO_ACCEPTCON` of `linux/net.h`).
+const ACCEPTS: u32 = 1 << 16;
 /// Where free ports are looked for. The kernel gives ports from its own range, 32768 on by default, to whoever asks for
 /// any or connects, and a system takes seconds to listen on the one it was given: below, nobody gets it meanwhile.
 const LOWEST: u16 = 20_000;
@@ -143,6 +145,24 @@ pub(crate) fn open_to(port: u16) -> Vec<u64> {
     found(States::Listening, port, 0)
 }
 
+/// The inodes of the sockets over which somebody may be served: those that listen, wherever that is, and the connections on
+/// this port.
+pub(crate) fn serving(port: u16) -> Vec<u64> {
+    let mut sockets = found(States::Listening, 0, 0);
+    sockets.extend(found(States::Established, port, 0));
+    let local = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    sockets.extend(local.lines().filter_map(accepting));
+    sockets
+}
+
+/// `0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x`, where it is the flags that say that it listens.
+fn accepting(line: &str) -> Option<u64> {
+    let mut words = line.split_whitespace().skip(3);
+    let flags = u32::from_str_radix(words.next()?, 16).ok()?;
+    let inode = words.nth(2)?.parse().ok()?;
+    (flags & ACCEPTS != 0).then_some(inode)
+}
+
 fn found(states: States, local_port: u16, remote_port: u16) -> Vec<u64> {
     let Ok(kernel) = Diag::open() else { return Vec::new() };
     let mut found = Vec::new();
@@ -201,6 +221,13 @@ mod tests {
         assert_eq!(servers(&[me, 1], at.port()), [me]);
         drop(held);
         assert!(servers(&[me, 1], at.port()).is_empty());
+    }
+
+    #[test]
+    fn a_local_socket_that_listens_is_told_from_others() {
+        assert_eq!(accepting("0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x"), Some(12345));
+        assert_eq!(accepting("0000000000000000: 00000003 00000000 00000000 0001 03 12346"), None);
+        assert_eq!(accepting("Num       RefCount Protocol Flags    Type St Inode Path"), None);
     }
 
     #[test]

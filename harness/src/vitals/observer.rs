@@ -119,7 +119,7 @@ impl Observer {
         let (probe, bare, queue) = (probe.ok(), connects.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
-        let kept = subject.clone();
+        let (kept, door) = (subject.clone(), subject.door());
         let own = OwnUse::of(&subject.rig_cores, &subject.system_cores, subject.threads);
         let mut observing = Observing {
             clock,
@@ -132,7 +132,7 @@ impl Observer {
             gauge,
             accept_gauge: bare.as_ref().map(|connects| Arc::clone(&connects.gauge)),
             ours,
-            loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), clock)),
+            loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), door, clock)),
             own,
             rows,
             dropped: 0,

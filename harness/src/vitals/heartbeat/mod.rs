@@ -5,6 +5,7 @@
 //! in memory. A page outlives its process, by whatever signal it ended. What has no such loop, or lost its probe on the
 //! way, is told with the reason: a stall that nobody could have seen is never a zero.
 
+mod charge;
 mod folder;
 mod kind;
 mod name;

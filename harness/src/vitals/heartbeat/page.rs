@@ -89,6 +89,11 @@ impl Page {
         (0..u64::BITS).step_by(16).any(|shift| (self.ports >> shift) as u16 == port)
     }
 
+    /// Whether the loop says that it listens anywhere.
+    pub(super) fn listens(&self) -> bool {
+        self.ports != 0
+    }
+
     /// The gaps from the `seen`th on, as far as the ring still has them.
     pub(super) fn gaps_since(&self, seen: u64) -> &[Gap] {
         let new = self.gaps_kept.saturating_sub(seen) as usize;

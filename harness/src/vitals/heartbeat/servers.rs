@@ -2,10 +2,12 @@
 //!
 //! The kernel says which threads wait for connections or answers, and a page says which thread writes it; a page's own
 //! word that its loop listens decides where the kernel's cannot be had. A worker of Node's cluster is handed its
-//! connections by another process, and holds no listening socket; it is known by a variable that it was started with.
+//! connections by another process, and holds no listening socket; it is known by a variable that it was started with. A
+//! listening socket that no epoll watches is asked by some thread without a loop, be it in `accept`, `poll` or `select`.
 
 use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
 use procfs::process::Process;
 
@@ -13,7 +15,7 @@ use super::Folder;
 use super::name::Name;
 use super::page::{Page, State};
 use super::process::{Pulse, Runtime, who};
-use super::serving::{Waiter, waiters};
+use super::serving::{Waiter, waiters, watched};
 use crate::system::port;
 
 /// Node's `lib/internal/cluster/primary.js` sets it for each worker.
@@ -23,6 +25,8 @@ const CLUSTER_WORKER: &str = "NODE_UNIQUE_ID";
 struct Server {
     pid: u32,
     waiters: Vec<Waiter>,
+    /// Whether it holds a listening socket that no loop watches.
+    asks: bool,
     pages: Vec<Page>,
 }
 
@@ -30,7 +34,9 @@ struct Server {
 pub(super) fn pulses_of_servers(folder: &Folder, pids: &[u32], port: u16, over: bool) -> Vec<Pulse> {
     let listeners = port::open_to(port);
     let holding = port::holding(pids, &listeners);
-    let servers: Vec<Server> = holding.iter().filter_map(|pid| Server::of(*pid, folder, &listeners)).collect();
+    let asking = port::holding(&holding, &unwatched(&holding, &listeners));
+    let server = |pid: &u32| Some(Server { asks: asking.contains(pid), ..Server::of(*pid, folder, &listeners)? });
+    let servers: Vec<Server> = holding.iter().filter_map(server).collect();
     let known = servers.iter().any(Server::is_known);
     let serving = servers.iter().any(|server| server.serves(port));
     let mut pulses = Vec::new();
@@ -59,13 +65,21 @@ pub(super) fn pulses_of_callers(folder: &Folder, pids: &[u32], stub: u16, over: 
     }
 }
 
-fn is_cluster_worker(pid: u32) -> bool {
+/// The sockets among these that no epoll of these processes watches.
+fn unwatched(pids: &[u32], listeners: &[u64]) -> Vec<u64> {
+    let processes = pids.iter().filter_map(|pid| Process::new(*pid as i32).ok());
+    let watched: Vec<u64> = processes.flat_map(|process| watched(&process)).collect();
+    listeners.iter().copied().filter(|listener| !watched.contains(listener)).collect()
+}
+
+pub(super) fn is_cluster_worker(pid: u32) -> bool {
     let environ = Process::new(pid as i32).and_then(|process| process.environ());
     environ.is_ok_and(|all| all.contains_key(OsStr::new(CLUSTER_WORKER)))
 }
 
-fn pages(folder: &Folder, pid: u32) -> Vec<Page> {
-    let entries = fs::read_dir(folder.pages()).into_iter().flatten().flatten();
+/// The pages in this folder of the loops of this process.
+pub(super) fn pages(folder: &Path, pid: u32) -> Vec<Page> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let named = entries.filter(|entry| {
         entry.file_name().to_str().and_then(|name| name.parse::<Name>().ok()).is_some_and(|name| name.pid == pid)
     });
@@ -75,7 +89,7 @@ fn pages(folder: &Folder, pid: u32) -> Vec<Page> {
 impl Server {
     fn of(pid: u32, folder: &Folder, sockets: &[u64]) -> Option<Self> {
         let process = Process::new(pid as i32).ok()?;
-        Some(Self { pid, waiters: waiters(&process, sockets), pages: pages(folder, pid) })
+        Some(Self { pid, waiters: waiters(&process, sockets), asks: false, pages: pages(&folder.pages(), pid) })
     }
 
     /// Whether a thread of it is known to wait for connections.
@@ -93,7 +107,7 @@ impl Server {
     }
 
     fn serves(&self, port: u16) -> bool {
-        !self.waiters.is_empty() || self.own_words(port).next().is_some()
+        !self.waiters.is_empty() || self.asks || self.own_words(port).next().is_some()
     }
 
     /// The loops that beat and say themselves that they listen there.
@@ -106,13 +120,16 @@ impl Server {
         let threads: Vec<u32> = self.threads().collect();
         let more = self.own_words(port).map(|page| page.thread).filter(|thread| !threads.contains(thread));
         let more: Vec<u32> = more.collect();
-        let unknown = match self.waiters.len() - threads.len() {
+        let unknown_waiters = self.waiters.len() - threads.len();
+        // A loop that says that it listens may be the one that asks in another way, if it is not one that waits.
+        let asks = usize::from(self.asks).saturating_sub(more.len().saturating_sub(unknown_waiters));
+        let unknown = match unknown_waiters {
             _ if without_unknown => 0,
-            0 if self.waiters.is_empty() && more.is_empty() => 1,
+            0 if self.waiters.is_empty() && more.is_empty() && !self.asks => 1,
             unknown => unknown.saturating_sub(more.len()),
         };
         let seen = threads.iter().chain(&more).map(|thread| self.pulse(*thread, folder));
-        seen.chain((0..unknown).map(|_| self.outside_of_its_loop(folder))).collect()
+        seen.chain((0..unknown + asks).map(|_| self.outside_of_its_loop(folder))).collect()
     }
 
     /// Of the loop in this thread.
@@ -163,7 +180,8 @@ mod tests {
     fn server(waiters: &[Waiter], says: u64) -> Server {
         let mut bytes = page(2, 99, &[]);
         bytes[72..80].copy_from_slice(&says.to_ne_bytes());
-        Server { pid: std::process::id(), waiters: waiters.to_vec(), pages: vec![Page::parse(&bytes).unwrap()] }
+        let pages = vec![Page::parse(&bytes).unwrap()];
+        Server { pid: std::process::id(), waiters: waiters.to_vec(), asks: false, pages }
     }
 
     fn beats(server: &Server, without_unknown: bool) -> Vec<bool> {
@@ -183,6 +201,15 @@ mod tests {
         assert_eq!(beats(&server(&[], 8080), false), [true]);
         assert_eq!(beats(&server(&[Waiter::Unknown], 9090), false), [false]);
         assert_eq!(beats(&server(&[Waiter::Unknown, Waiter::Unknown], 8080), false), [true, false]);
+    }
+
+    #[test]
+    fn whoever_asks_a_socket_that_no_loop_watches_is_not_seen_unless_a_loop_says_that_it_does() {
+        let asking = |waiters: &[Waiter], says| Server { asks: true, ..server(waiters, says) };
+        assert_eq!(beats(&asking(&[Waiter::Thread(42)], 8080), true), [true, false]);
+        assert_eq!(beats(&asking(&[Waiter::Unknown], 8080), true), [true, false]);
+        assert_eq!(beats(&asking(&[], 0), false), [false]);
+        assert_eq!(beats(&asking(&[], 8080), false), [true]);
     }
 
     #[test]

@@ -64,8 +64,17 @@ fn epolls(process: &Process) -> impl Iterator<Item = u64> {
 }
 
 fn watches(process: &Process, epoll: u64, listeners: &[u64]) -> bool {
+    watched_by(process, epoll).iter().any(|inode| listeners.contains(inode))
+}
+
+/// What any epoll of this process watches.
+pub(super) fn watched(process: &Process) -> Vec<u64> {
+    epolls(process).flat_map(|epoll| watched_by(process, epoll)).collect()
+}
+
+fn watched_by(process: &Process, epoll: u64) -> Vec<u64> {
     let watched = fs::read_to_string(format!("/proc/{}/fdinfo/{epoll}", process.pid)).unwrap_or_default();
-    watched.lines().filter_map(inode).any(|inode| listeners.contains(&inode))
+    watched.lines().filter_map(inode).collect()
 }
 
 /// `tfd:       23 events:       19 data:               17  pos:0 ino:4baf98 sdev:9`; the inode is hexadecimal.

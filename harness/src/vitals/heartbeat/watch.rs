@@ -13,10 +13,12 @@ use std::time::Duration;
 use floodrig_reports::recording::{Source, Stack, Stall, StallKind};
 use procfs::process::Process;
 
+use super::charge::Charge;
 use super::kind::{Time, kind};
 use super::name::Name;
 use super::page::{Gap, PAGE_BYTES, Page, State};
 use super::stack::frames;
+use super::standing::Door;
 use super::throttle::Throttle;
 use crate::keeper::monotonic_ns;
 use crate::system::Clock;
@@ -26,10 +28,12 @@ const CALM_NS: u64 = 60_000_000;
 /// Pages watched at once; a system of more processes than this makes its point with the first ones.
 const WATCHED: usize = 256;
 
-/// Watches every page of a folder.
+/// Watches every page of a folder, and tells of the loops that serve.
 #[derive(Debug)]
 pub(in crate::vitals) struct Watch {
     pages: PathBuf,
+    /// What a loop does that serves.
+    door: Door,
     clock: Clock,
     /// What ended before this is no part of the observation.
     from: Duration,
@@ -49,8 +53,8 @@ pub(in crate::vitals) struct Look {
 
 impl Watch {
     /// Of the pages in this folder, from now on.
-    pub(in crate::vitals) fn new(pages: PathBuf, clock: Clock) -> Self {
-        Self { pages, clock, from: clock.now(), beating: BTreeMap::new() }
+    pub(in crate::vitals) fn new(pages: PathBuf, door: Door, clock: Clock) -> Self {
+        Self { pages, door, clock, from: clock.now(), beating: BTreeMap::new() }
     }
 
     /// Looks at every page.
@@ -85,7 +89,7 @@ impl Watch {
         let entries = fs::read_dir(&self.pages).into_iter().flatten().flatten();
         for name in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<Name>().ok()) {
             if self.beating.len() < WATCHED && !self.beating.contains_key(&name) {
-                self.beating.extend(Beating::meet(&self.pages, name).map(|beating| (name, beating)));
+                self.beating.extend(Beating::meet(&self.pages, name, self.door).map(|beating| (name, beating)));
             }
         }
     }
@@ -97,6 +101,9 @@ struct Beating {
     name: Name,
     page: File,
     process: Process,
+    pages: PathBuf,
+    door: Door,
+    charge: Charge,
     stacks: PathBuf,
     stacks_read: usize,
     gaps_seen: u64,
@@ -116,34 +123,42 @@ struct UnderWay {
 }
 
 impl Beating {
-    fn meet(pages: &Path, name: Name) -> Option<Self> {
+    fn meet(pages: &Path, name: Name, door: Door) -> Option<Self> {
         let page = File::open(pages.join(name.to_string())).ok()?;
         let process = Process::new(name.pid as i32).ok()?;
         let stacks = pages.join(format!("{name}.stack"));
         let throttle = Throttle::of(&process);
         let throttled_before = throttle.as_ref().and_then(Throttle::so_far).unwrap_or_default();
-        Some(Self {
+        let mut beating = Self {
             name,
             page,
+            charge: Charge::Unknown,
             process,
+            pages: pages.to_owned(),
+            door,
             stacks,
             stacks_read: 0,
             gaps_seen: 0,
             throttle,
             throttled_before,
             under_way: None,
-        })
+        };
+        let thread = beating.read().map_or(name.thread.unwrap_or(name.pid), |page| page.thread);
+        beating.charge = Charge::met(&beating.process, thread, door);
+        Some(beating)
     }
 
     /// False once the process, or the thread that the page is of, has ended.
     fn look(&mut self, clock: Clock, to: &mut Look) -> bool {
         let now_ns = monotonic_ns();
         let Some(page) = self.read() else { return self.lives() };
+        self.charge.hear(&page);
         let throttled = self.throttled();
         // Another thread of the same number has begun the page anew.
         self.gaps_seen = if page.gaps_kept < self.gaps_seen { 0 } else { self.gaps_seen };
         for gap in page.gaps_since(self.gaps_seen) {
             let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
+            self.ask(&page);
             let stopped = seen.is_some_and(|seen| seen.stopped);
             let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped, throttled };
             self.tell(stall(clock, self.name.pid, &ended, false), to);
@@ -192,11 +207,19 @@ impl Beating {
             run_ns: run_ns.saturating_sub(page.run_ns),
             wait_ns: wait_ns.saturating_sub(page.wait_ns),
         };
+        if self.under_way.is_none() {
+            self.ask(page);
+        }
         let stopped = matches!(state, 'T' | 't') || self.under_way.is_some_and(|seen| seen.stopped);
         self.under_way = Some(UnderWay { gap, tick_ns: page.tick_ns, stopped, throttled: self.throttled() });
         let so_far = Duration::from_nanos(now_ns.saturating_sub(page.beat_ns + page.tick_ns / 2));
-        to.stalling = to.stalling.max(Some(so_far));
+        to.stalling = to.stalling.max(self.charge.counts().then_some(so_far));
         true
+    }
+
+    /// Whether this loop, which has stalled, serves.
+    fn ask(&mut self, page: &Page) {
+        self.charge.ask(&self.process, page.thread, &self.pages, self.door);
     }
 
     fn unended(&mut self, clock: Clock, died: bool, to: &mut Look) {
@@ -205,16 +228,24 @@ impl Beating {
         }
     }
 
-    /// A stall, and where it was if that has been written down.
+    /// A stall, and where it was if that has been written down; of a loop that serves nobody, nothing.
     fn tell(&mut self, stall: Stall, to: &mut Look) {
+        let frames = self.frames();
+        if !self.charge.counts() {
+            return;
+        }
         to.stalls.push(stall);
-        let Ok(dump) = fs::read(&self.stacks) else { return };
-        let new = String::from_utf8_lossy(dump.get(self.stacks_read..).unwrap_or_default()).into_owned();
-        self.stacks_read = dump.len();
-        let frames = frames(&new);
         if !frames.is_empty() {
             to.stacks.push(Stack { at_us: stall.from_us, pid: self.name.pid, frames });
         }
+    }
+
+    /// Of what has been written down since.
+    fn frames(&mut self) -> Vec<String> {
+        let Ok(dump) = fs::read(&self.stacks) else { return Vec::new() };
+        let new = String::from_utf8_lossy(dump.get(self.stacks_read..).unwrap_or_default()).into_owned();
+        self.stacks_read = dump.len();
+        frames(&new)
     }
 
     /// By its quota, since its loop was last calm.

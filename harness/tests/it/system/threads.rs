@@ -3,13 +3,13 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
-use floodrig_reports::recording::{Stall, StallKind};
+use floodrig_reports::recording::{Row, Stall, StallKind};
 
 use super::drawn::Drawn;
 use super::heartbeat::from_inside;
 use super::loops::{Language, Look, Loop};
 use super::outside::from_outside;
-use super::support::until;
+use super::support::{LONG, until};
 
 /// Where the loop that serves may be and be seen.
 fn seen(language: Language) -> &'static [&'static str] {
@@ -56,6 +56,49 @@ fn a_thread_that_computes_for_a_server_may_keep_its_own_loop_waiting() {
         of.order("/compute?ms=600");
         of.order("/compute?ms=200");
         assert_eq!(but_for_the_machine(of.end().0), [], "{language:?}");
+    }
+}
+
+/// The stalls that count within five seconds, in which a loop computes by itself at least twice.
+fn of_a_loop_beside(loops: &[(&str, &str)]) -> Vec<Stall> {
+    let of = Loop::of(&format!("exec node {}", Language::Node.server()), loops, Look::Inside);
+    assert!(of.observations.heartbeat.starts_with("active: "), "{loops:?}: {}", of.observations.heartbeat);
+    let rows: Vec<Row> = (0..50).map(|_| of.run.rows.recv_timeout(LONG).unwrap()).collect();
+    let stalls = rows.into_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None });
+    but_for_the_machine(stalls.chain(of.end().0).collect())
+}
+
+#[test]
+fn a_loop_that_serves_nobody_may_compute_beside_the_thread_or_the_process_that_serves() {
+    if !Language::here().contains(&Language::Node) {
+        return;
+    }
+    for loops in [("LOOPS", "main"), ("LAUNCHER", "1")] {
+        assert_eq!(of_a_loop_beside(&[loops]), [], "{loops:?}");
+    }
+}
+
+#[test]
+fn the_loop_that_hands_connections_to_a_worker_process_serves() {
+    if !Language::here().contains(&Language::Node) {
+        return;
+    }
+    let stalls = of_a_loop_beside(&[("CLUSTER", "busy")]);
+    assert!(stalls.iter().any(|stall| stall.len_us > 700_000), "{stalls:?}");
+}
+
+#[test]
+fn a_thread_that_asks_a_socket_of_its_own_beside_a_loop_makes_the_heartbeat_one_in_part() {
+    if !Language::here().contains(&Language::Python) {
+        return;
+    }
+    for loops in ["accept", "poll"] {
+        let of = Loop::running(Language::Python, loops);
+        let (heartbeat, black_box) = (&of.observations.heartbeat, &of.observations.black_box);
+        let why = " answers outside of the loop that beats in it";
+        assert!(heartbeat.starts_with("active in part: pid ") && heartbeat.contains(why), "{loops}: {heartbeat}");
+        assert!(black_box.starts_with("active: asked 20 times a second"), "{loops}: {black_box}");
+        of.end();
     }
 }
 

@@ -4,11 +4,13 @@
 //
 // With CLUSTER set, a worker process answers, which has no probe if that is "unseen". LOOPS says which thread does:
 // "elsewhere" one that the probe enters, "unseen" one that it cannot enter, "ending" one that the main thread ends in
-// the middle of a stall, after which another comes. With "pool" the main thread answers, and POST /compute?ms=500 has
-// another thread compute; with "late" it gives its port to an unseen thread at POST /later. CALLER says which thread
-// keeps a connection to the port STUB: "main" or "worker".
+// the middle of a stall, after which another comes, "main" one beside a main thread that computes every two seconds by
+// itself, as the process does that launches another with LAUNCHER set, and the primary one with CLUSTER "busy". With
+// "pool" the main thread answers, and POST /compute?ms=500 has another thread compute; with "late" it gives its port to
+// an unseen thread at POST /later. CALLER says which thread keeps a connection to the port STUB: "main" or "worker".
 'use strict'
 const cluster = require('node:cluster')
+const { spawn } = require('node:child_process')
 const { createServer } = require('node:http')
 const { connect } = require('node:net')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
@@ -81,13 +83,24 @@ function ending() {
 
 const call = () => connect(Number(process.env.STUB), '127.0.0.1')
 
+// From within, since whoever computes here answers nobody.
+function computeNowAndThen() {
+  setInterval(() => compute(800), 2000)
+}
+
+function launch() {
+  spawn(process.execPath, [__filename], { stdio: 'inherit', env: { ...process.env, LAUNCHER: '' } })
+  computeNowAndThen()
+}
+
 function start(loops) {
   if (process.env.CALLER === 'main') call()
   else if (process.env.CALLER === 'worker') new Worker(__filename)
-  if (loops === 'elsewhere') new Worker(__filename)
+  if (loops === 'elsewhere' || loops === 'main') new Worker(__filename)
   else if (loops === 'unseen') unseen()
   else if (loops === 'ending') ending()
   else listen()
+  if (loops === 'main') computeNowAndThen()
   // One more thread, whose loop is nobody's business.
   if (process.env.CLUSTER) new Worker(__filename, { argv: ['idle'] })
   if (loops === 'pool') pool = new Worker(__filename, { argv: ['pool'] })
@@ -98,6 +111,8 @@ if (!isMainThread) {
   else if (process.argv.includes('idle')) setInterval(() => {}, 1000)
   else if (process.env.CALLER) call()
   else listen()
-} else if (process.env.CLUSTER && cluster.isPrimary) {
+} else if (process.env.LAUNCHER) launch()
+else if (process.env.CLUSTER && cluster.isPrimary) {
+  if (process.env.CLUSTER === 'busy') computeNowAndThen()
   cluster.fork(process.env.CLUSTER === 'unseen' ? { NODE_OPTIONS: '' } : {})
 } else start(process.env.LOOPS)

@@ -2,13 +2,14 @@
 left without an answer where MUTE is set.
 
 LOOPS says which thread answers: "elsewhere" a second one with a loop of its own, "unseen" one that needs none, both
-beside a loop in the main thread; "behind" the main one, in which a loop came later than in another. With "pool"
+beside a loop in the main thread; "accept" and "poll" such a one too, beside a loop that answers on the same port; "behind" the main one, in which a loop came later than in another. With "pool"
 /compute?ms=500 keeps a second loop waiting, and with "twice" the loop that answers is the second of the main thread.
 """
 
 import asyncio
 import http.server
 import os
+import socket
 import threading
 import time
 import urllib.parse
@@ -73,7 +74,7 @@ async def serve(reader, writer):
 async def main():
     if loops == "pool":
         beside(pool.run_forever)
-    server = await asyncio.start_server(serve, "127.0.0.1", int(os.environ["PORT"]))
+    server = await asyncio.start_server(serve, "127.0.0.1", int(os.environ["PORT"]), reuse_port=True)
     await server.serve_forever()
 
 
@@ -98,6 +99,17 @@ class Unseen(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def answer_too(loops):
+    address = ("127.0.0.1", int(os.environ["PORT"]))
+    server = http.server.HTTPServer(address, Unseen, bind_and_activate=False)
+    server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    server.server_bind()
+    server.server_activate()
+    while loops == "accept":
+        server._handle_request_noblock()
+    server.serve_forever()
+
+
 def beside(other):
     threading.Thread(target=other, daemon=True).start()
 
@@ -114,6 +126,9 @@ elif loops == "unseen":
     beside(http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Unseen).serve_forever)
     asyncio.run(asyncio.sleep(3600))
 else:
+    if loops in ("accept", "poll"):
+        beside(lambda: answer_too(loops))
+        time.sleep(0.2)
     if loops == "behind":
         beside(lambda: asyncio.run(asyncio.sleep(3600)))
         time.sleep(0.2)
