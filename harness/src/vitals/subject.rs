@@ -67,7 +67,7 @@ impl Subject {
         }
     }
 
-    fn door(&self) -> Door {
+    pub(super) fn door(&self) -> Door {
         let stub = || self.neighbours.iter().find(|(_, name)| *name == Towards::STUB).map(|(port, _)| *port);
         self.address.as_ref().map_or_else(|_| Door::Calls(stub()), |address| Door::Listens(address.port()))
     }
