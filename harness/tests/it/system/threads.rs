@@ -59,13 +59,13 @@ fn a_thread_that_computes_for_a_server_may_keep_its_own_loop_waiting() {
     }
 }
 
-/// The stalls that count within five seconds, in which a loop computes by itself at least twice.
+/// The long stalls that count while a loop computes by itself, more than once.
 fn of_a_loop_beside(loops: &[(&str, &str)]) -> Vec<Stall> {
     let of = Loop::of(&format!("exec node {}", Language::Node.server()), loops, Look::Inside);
-    assert!(of.observations.heartbeat.starts_with("active: "), "{loops:?}: {}", of.observations.heartbeat);
-    let rows: Vec<Row> = (0..50).map(|_| of.run.rows.recv_timeout(LONG).unwrap()).collect();
+    assert!(of.observations.heartbeat.starts_with("active"), "{loops:?}: {}", of.observations.heartbeat);
+    let rows: Vec<Row> = (0..80).map(|_| of.run.rows.recv_timeout(LONG).unwrap()).collect();
     let stalls = rows.into_iter().filter_map(|row| if let Row::Stall(stall) = row { Some(stall) } else { None });
-    but_for_the_machine(stalls.chain(of.end().0).collect())
+    stalls.chain(of.end().0).filter(|stall| stall.len_us > 700_000).collect()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn the_loop_that_hands_connections_to_a_worker_process_serves() {
         return;
     }
     let stalls = of_a_loop_beside(&[("CLUSTER", "busy")]);
-    assert!(stalls.iter().any(|stall| stall.len_us > 700_000), "{stalls:?}");
+    assert!(!stalls.is_empty());
 }
 
 #[test]
