@@ -130,7 +130,9 @@ fn a_visit_goes_from_the_app_to_the_bot_and_back_and_every_act_is_accounted_for(
            { act = \"talk\", says = \"{greeting}\", in = \"group\", when = { act = \"tap\", ok = true } },\n  \
            { act = \"comfort\", get = \"/\", when = { act = \"tap\", ok = false } },",
     );
-    let Some(rig) = with_bot(&[mixed, ("ENV = \"\"", "MODE = \"webhook\"")]) else { return };
+    // Who watches from outside would be one of those who are counted.
+    let unwatched = ("[telegram]", "outside = \"off\"\n\n[telegram]");
+    let Some(rig) = with_bot(&[mixed, unwatched, ("ENV = \"\"", "MODE = \"webhook\"")]) else { return };
     let summary = rig.run().complete().summary();
     let acts = summary["acts"].as_object().expect("acts");
     for (name, act) in acts {
