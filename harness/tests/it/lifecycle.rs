@@ -23,6 +23,13 @@ fn nothing_left(rig: &Rig) {
     eventually("nothing is left", || processes_in(rig.path()).is_empty());
 }
 
+/// Whoever runs the tests may be under `nohup`, and what it ignores its children ignore too.
+const HEARS_HUP: &str = "--default-signal=HUP";
+
+fn start_at_a_terminal(rig: &Rig) -> Child {
+    rig.start_below(&["env", HEARS_HUP], |_| {})
+}
+
 #[test]
 fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
     let rig = long();
@@ -45,7 +52,7 @@ fn a_killed_rig_leaves_nothing_and_its_recording_is_still_readable() {
 fn every_signal_to_end_keeps_the_recording_stops_the_system_and_leaves_nothing() {
     for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let rig = long();
-        let child = rig.start();
+        let child = start_at_a_terminal(&rig);
         rig.up();
         kill(child.id(), signal);
         is_partial(&rig, child);
@@ -66,7 +73,7 @@ fn is_partial(rig: &Rig, child: Child) {
 fn a_signal_that_comes_twice_for_one_cause_as_from_timeout_ends_the_run_in_order() {
     for signal in ["-TERM", "-HUP"] {
         let rig = long();
-        let child = rig.start();
+        let child = start_at_a_terminal(&rig);
         rig.up();
         let pid = child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid, &pid]).status().expect("kill runs").success());
@@ -78,7 +85,7 @@ fn a_signal_that_comes_twice_for_one_cause_as_from_timeout_ends_the_run_in_order
 fn a_run_whose_terminal_is_closed_ends_in_order() {
     let rig = long();
     let terminal = Terminal::open();
-    let child = rig.start_below(&["setsid", "--ctty"], |command| terminal.is_of(command));
+    let child = rig.start_below(&["env", HEARS_HUP, "setsid", "--ctty"], |command| terminal.is_of(command));
     rig.up();
     drop(terminal);
     is_partial(&rig, child);
