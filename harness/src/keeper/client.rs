@@ -16,7 +16,7 @@ use rustix::net::{RecvFlags, recv};
 use rustix::process::Signal;
 
 use super::clock::now;
-use super::protocol::{Fault, Lines, Order, Report, Spec, Stage, say};
+use super::protocol::{Exit, Fault, Lines, Order, Report, Spec, Stage, say};
 use super::scratch::remove;
 use super::tree::{Identity, marked};
 
@@ -237,7 +237,38 @@ pub enum Heard {
     Lost,
 }
 
+/// What a wait for the end of the command came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandEnd {
+    /// It has ended.
+    Ended(Exit),
+    /// Its keeper was ended by somebody else, by this signal where it could tell.
+    KeeperLost(Option<i32>),
+    /// It runs on.
+    NotYet,
+}
+
 impl Reports {
+    /// Waits for the end of the command itself, for no longer than `within`, whatever becomes of its children.
+    pub fn command_end(&mut self, within: Duration) -> CommandEnd {
+        let until = now() + within;
+        loop {
+            match self.next(until.saturating_duration_since(now())) {
+                Heard::Report(Report::Ended { how, orphan: false, .. }) => return CommandEnd::Ended(how),
+                Heard::Report(Report::Told { signal }) => return CommandEnd::KeeperLost(Some(signal)),
+                Heard::Lost => return CommandEnd::KeeperLost(None),
+                Heard::Nothing => return CommandEnd::NotYet,
+                Heard::Report(
+                    Report::Ended { orphan: true, .. }
+                    | Report::Spawned { .. }
+                    | Report::Failed(_)
+                    | Report::Empty {}
+                    | Report::Left { .. },
+                ) => {}
+            }
+        }
+    }
+
     /// The keeper's own process id.
     pub fn root(&self) -> u32 {
         self.keeper

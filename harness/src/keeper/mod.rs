@@ -21,7 +21,7 @@ mod protocol;
 mod scratch;
 mod tree;
 
-pub use client::{Heard, KeepError, Kept, Program, Reports, Started};
+pub use client::{CommandEnd, Heard, KeepError, Kept, Program, Reports, Started};
 pub(crate) use clock::monotonic_ns;
 pub use launcher::main as launch_main;
 pub use process::main;

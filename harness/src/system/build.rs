@@ -10,7 +10,7 @@ use super::death::Cause;
 use super::doubt::ONE_CAUSE;
 use super::keeper_lost::KeeperLost;
 use super::logs::{Shared, await_end, drain, look};
-use crate::keeper::{Exit, Heard, KeepError, Kept, Program, Report, Reports, Spec, Started};
+use crate::keeper::{CommandEnd, Exit, KeepError, Kept, Program, Reports, Spec, Started};
 use crate::redirect::{BOT_TOKEN, hide_tokens};
 use crate::stop::Stop;
 
@@ -159,18 +159,10 @@ fn follow(
             // The build has closed its output; wait for its end instead of for lines.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
         }
-        match reports.next(Duration::from_millis(1)) {
-            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Followed::Ended(Cause(how)),
-            Heard::Report(Report::Told { signal }) => return Followed::KeeperLost(Some(signal)),
-            Heard::Lost => return Followed::KeeperLost(None),
-            Heard::Nothing
-            | Heard::Report(
-                Report::Ended { orphan: true, .. }
-                | Report::Spawned { .. }
-                | Report::Failed(_)
-                | Report::Empty {}
-                | Report::Left { .. },
-            ) => {}
+        match reports.command_end(Duration::from_millis(1)) {
+            CommandEnd::Ended(how) => return Followed::Ended(Cause(how)),
+            CommandEnd::KeeperLost(signal) => return Followed::KeeperLost(signal),
+            CommandEnd::NotYet => {}
         }
         if let Some(asked) = stop_asked() {
             return Followed::Asked(asked);

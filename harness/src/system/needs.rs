@@ -5,8 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::clock::now;
-use crate::keeper::{Exit, Heard, Kept, Program, Report, Reports, Spec, Started};
+use crate::keeper::{CommandEnd, Exit, Kept, Program, Spec, Started};
 use crate::redirect::{BOT_TOKEN, hide_tokens};
 use crate::scenario::{Need, Version};
 
@@ -45,27 +44,9 @@ fn version(program: &Path, word: &str, dir: &Path) -> Option<Version> {
     hide_tokens(&mut env, BOT_TOKEN);
     let spec = Spec { command, dir: dir.to_owned(), env, ..Spec::default() };
     let Started { mut kept, mut reports, stdout, stderr: _unread } = Kept::start(&Program::default(), &spec).ok()?;
-    let content = is_content(&mut reports);
+    let content = reports.command_end(WITHIN) == CommandEnd::Ended(Exit::Code(0));
     kept.end();
     let mut text = String::new();
     stdout.take(4096).read_to_string(&mut text).ok()?;
     Version::first_in(&text).filter(|_| content)
-}
-
-/// Whether it exits with 0 in time.
-fn is_content(reports: &mut Reports) -> bool {
-    let until = now() + WITHIN;
-    loop {
-        match reports.next(until.saturating_duration_since(now())) {
-            Heard::Report(Report::Ended { how, orphan: false, .. }) => return how == Exit::Code(0),
-            Heard::Report(Report::Told { .. }) | Heard::Lost | Heard::Nothing => return false,
-            Heard::Report(
-                Report::Ended { orphan: true, .. }
-                | Report::Spawned { .. }
-                | Report::Failed(_)
-                | Report::Empty {}
-                | Report::Left { .. },
-            ) => {}
-        }
-    }
 }

@@ -10,7 +10,7 @@ use super::clock::now;
 use super::death::Cause;
 use super::launch::{Launch, errand};
 use crate::exchange::{Speech, glance};
-use crate::keeper::{Exit, Heard, KeepError, Kept, Report};
+use crate::keeper::{CommandEnd, Exit, KeepError, Kept};
 use crate::scenario::Ready;
 
 /// How long one look may take: a first answer may have to wait for a cold start behind it.
@@ -93,23 +93,12 @@ fn succeeds(launch: &Launch, command: &[String], within: Duration) -> Glimpse {
 
 /// Runs a command to its end, for no longer than `within`, under a keeper of its own; nothing: it took too long.
 pub(super) fn run_once(launch: &Launch, command: &[String], within: Duration) -> Result<Option<Exit>, KeepError> {
-    let until = now() + within;
     // What it prints is not read: it fits into the pipes, or the command waits and is ended.
     let mut started = Kept::start(&launch.program, &errand(launch, command))?;
-    loop {
-        let left = until.saturating_duration_since(now());
-        match started.reports.next(left) {
-            Heard::Report(Report::Ended { how, orphan: false, .. }) => return Ok(Some(how)),
-            Heard::Report(
-                Report::Ended { orphan: true, .. }
-                | Report::Spawned { .. }
-                | Report::Failed(_)
-                | Report::Empty {}
-                | Report::Left { .. },
-            ) => {}
-            Heard::Nothing => return Ok(None),
-            Heard::Report(Report::Told { .. }) | Heard::Lost => return Err(KeepError::Lost),
-        }
+    match started.reports.command_end(within) {
+        CommandEnd::Ended(how) => Ok(Some(how)),
+        CommandEnd::NotYet => Ok(None),
+        CommandEnd::KeeperLost(_) => Err(KeepError::Lost),
     }
 }
 

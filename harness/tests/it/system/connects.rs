@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::process::Command;
 use std::time::Duration;
 
 use floodrig::system::System;
 use floodrig::vitals::{Observed, Observer, Subject};
 use floodrig_reports::recording::{Apart, Observations, Stall, StallKind, Vital};
+use rustix::process::Signal;
 
 use super::drawn::Drawn;
 use super::loops::{Done, Language, Look, Loop};
-use super::support::{LONG, Run, below, shell, subject};
+use super::support::{LONG, Run, below, shell, signal, subject};
 use crate::tools;
 
 /// How often a measurement of real time is tried on a machine that others use too.
@@ -53,14 +53,13 @@ fn in_one_of_a_few(mut one: impl FnMut() -> (Vec<Done>, Observed), right: impl F
 
 /// Stops a process and lets it go on; what it did meanwhile is nothing.
 fn stopped(run: &Run, pid: u32, length: Duration) -> Done {
-    let signal = |name: &str| {
-        let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status();
-        assert!(sent.unwrap().success());
+    let sent = |which| {
+        signal(pid, which);
         run.epoch.elapsed()
     };
-    let from = signal("STOP");
+    let from = sent(Signal::STOP);
     std::thread::sleep(length);
-    Done { from, len: signal("CONT").saturating_sub(from), cpu: Duration::ZERO }
+    Done { from, len: sent(Signal::CONT).saturating_sub(from), cpu: Duration::ZERO }
 }
 
 /// Whether these stalls, and none of a length that another user of the machine does not cause, are there.
@@ -144,34 +143,29 @@ fn all_apart(apart: Apart) -> impl Fn(&[Done], &Observed) -> bool {
     }
 }
 
-#[test]
-fn a_process_that_answers_stalls_alone_where_another_accepts() {
+/// One of the two stalls for a drawn length, and the other does not.
+fn one_of_a_pair_stalls(apart: Apart, stall: impl Fn(&Loop, u64) -> Done) {
     let mut drawn = Drawn::new();
     let Some(first) = pair() else { return };
     first.end();
     let one = || {
         let of = pair().unwrap();
         std::thread::sleep(ms(500));
-        let done = of.stall(StallKind::Blocked, 400 + drawn.below(600));
+        let done = stall(&of, 400 + drawn.below(600));
         std::thread::sleep(ms(300));
         (vec![done], of.end().1)
     };
-    in_one_of_a_few(one, all_apart(Apart::Requests));
+    in_one_of_a_few(one, all_apart(apart));
+}
+
+#[test]
+fn a_process_that_answers_stalls_alone_where_another_accepts() {
+    one_of_a_pair_stalls(Apart::Requests, |of, length| of.stall(StallKind::Blocked, length));
 }
 
 #[test]
 fn a_process_that_accepts_stalls_alone_where_another_answers() {
-    let mut drawn = Drawn::new();
-    let Some(first) = pair() else { return };
-    first.end();
-    let one = || {
-        let of = pair().unwrap();
-        std::thread::sleep(ms(500));
-        let done = stopped(&of.run, of.system.pid(), ms(400 + drawn.below(600)));
-        std::thread::sleep(ms(300));
-        (vec![done], of.end().1)
-    };
-    in_one_of_a_few(one, all_apart(Apart::Connects));
+    one_of_a_pair_stalls(Apart::Connects, |of, length| stopped(&of.run, of.system.pid(), ms(length)));
 }
 
 #[test]
