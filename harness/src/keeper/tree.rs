@@ -64,6 +64,24 @@ impl Tree {
             Self::From(root) => Identity::of(root).into_iter().chain(descendants(root)).collect(),
         }
     }
+
+    /// The living processes among these ids, in their order, that are children of the root, of one of `members` or of
+    /// one before.
+    pub(crate) fn newcomers(self, ids: impl Iterator<Item = u32>, mut members: BTreeSet<u32>) -> Vec<Identity> {
+        let (Self::Below(root) | Self::From(root)) = self;
+        members.insert(root);
+        let mut found = Vec::new();
+        for process in ids.filter_map(|id| Process::new(id as i32).ok()) {
+            let Ok(stat) = process.stat() else { continue };
+            // The id of a thread opens the folder of its process, under the thread's id.
+            let is_process = || process.status().is_ok_and(|status| status.tgid == process.pid);
+            if members.contains(&(stat.ppid as u32)) && is_process() {
+                members.insert(process.pid as u32);
+                found.extend(Identity::of(process.pid as u32));
+            }
+        }
+        found
+    }
 }
 
 /// Kills this very process; nothing happens when it has ended.
@@ -167,6 +185,29 @@ mod tests {
         let grandchild = descendants(child)[0];
         assert_eq!([branch(me, child), branch(me, grandchild.pid)], [Some(child); 2]);
         assert_eq!((branch(me, me), branch(child, me)), (None, None));
+        grandchild.signal(Signal::KILL);
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+    }
+
+    #[test]
+    fn a_newcomer_is_a_child_of_the_tree_and_no_thread_of_it() {
+        let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).stdin(Stdio::null()).spawn().unwrap();
+        while descendants(shell.id()).is_empty() {
+            std::thread::yield_now();
+        }
+        let grandchild = descendants(shell.id())[0];
+        let (tree, ids) = (Tree::Below(std::process::id()), [shell.id(), grandchild.pid]);
+        let new = |ids: &[u32], members: &[u32]| {
+            let found = tree.newcomers(ids.iter().copied(), members.iter().copied().collect());
+            found.into_iter().map(|identity| identity.pid).collect::<Vec<_>>()
+        };
+        assert_eq!(new(&ids, &[]), ids);
+        assert!(new(&[grandchild.pid], &[]).is_empty(), "its parent is not known to belong to the tree");
+        assert_eq!(new(&[grandchild.pid], &[shell.id()]), [grandchild.pid]);
+        let parent = std::os::unix::process::parent_id();
+        let id = || rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        std::thread::scope(|scope| scope.spawn(|| assert!(new(&[id()], &[parent]).is_empty())).join().unwrap());
         grandchild.signal(Signal::KILL);
         shell.kill().unwrap();
         shell.wait().unwrap();

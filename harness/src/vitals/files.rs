@@ -11,8 +11,10 @@ use std::path::PathBuf;
 
 use crate::keeper::Identity;
 
-/// Both files are shorter; `status` has some 1.5 KB.
-const BYTES: usize = 16 * 1024;
+/// Numbers and one name: some 350 bytes, and 20 for each number at the very most.
+const STAT_BYTES: usize = 1536;
+/// Some 1.5 KB, and more for a user of many groups.
+const STATUS_BYTES: usize = 16 * 1024;
 
 /// The files of one process.
 #[derive(Debug)]
@@ -62,13 +64,13 @@ impl Files {
 
     /// Nothing: the process has ended.
     pub(super) fn stat(&self) -> Option<Said> {
-        let said = stat(&self.stat.read(&mut [0; BYTES]).ok()?)?;
-        Some(Said { rss_pages: resident(&self.statm.read(&mut [0; BYTES]).ok()?)?, ..said })
+        let said = stat(&self.stat.read(&mut [0; STAT_BYTES]).ok()?)?;
+        Some(Said { rss_pages: resident(&self.statm.read(&mut [0; STAT_BYTES]).ok()?)?, ..said })
     }
 
     /// Nothing: the process has ended.
     pub(super) fn status(&self) -> Option<Status> {
-        Some(status(&self.status.read(&mut [0; BYTES]).ok()?))
+        Some(status(&self.status.read(&mut [0; STATUS_BYTES]).ok()?))
     }
 }
 

@@ -6,6 +6,7 @@
 //! rig's own lateness is never charged to the system.
 
 mod bare;
+mod births;
 mod connects;
 mod cpu;
 mod files;

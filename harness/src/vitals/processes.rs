@@ -4,13 +4,12 @@
 //! What it costs is shown by `scripts/bench observe`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 use floodrig_reports::recording::PidVital;
 use procfs::ProcError;
 use procfs::process::{LimitValue, Process};
 
+use super::births::{Births, Born};
 use super::files::{Files, Status};
 use super::threads::Threads;
 use crate::keeper::{Identity, Tree};
@@ -41,6 +40,7 @@ pub(super) struct Processes {
     whose: Whose,
     system_cores: Vec<u32>,
     births: Births,
+    walks_due: u32,
     known: BTreeMap<Identity, Known>,
     /// Whether it was an orphan by then.
     noted: BTreeSet<(Identity, bool)>,
@@ -63,6 +63,7 @@ impl Processes {
             whose,
             system_cores,
             births: Births::default(),
+            walks_due: 0,
             known: BTreeMap::new(),
             noted: BTreeSet::new(),
             ticks: 0,
@@ -78,8 +79,29 @@ impl Processes {
         living.map(|(pss, _)| pss).reduce(|sum, one| Some(sum? + one?)).flatten()
     }
 
-    fn meet(&mut self) {
-        for identity in self.whose.tree.map(Tree::processes).unwrap_or_default() {
+    /// Looks for processes that are new in the tree.
+    fn look_for_new(&mut self, all: bool) {
+        let Some(tree) = self.whose.tree else { return };
+        let born = self.births.look();
+        if born != Born::Nothing {
+            self.walks_due = WALKS_AFTER_A_BIRTH;
+        }
+        match born {
+            Born::Anything => self.meet(tree.processes()),
+            _ if all && self.walks_due > 0 => {
+                self.walks_due -= 1;
+                self.meet(tree.processes());
+            }
+            Born::Among(ids) => {
+                let known: BTreeSet<u32> = self.known.keys().map(|known| known.pid).collect();
+                self.meet(tree.newcomers(ids, known));
+            }
+            Born::Nothing => {}
+        }
+    }
+
+    fn meet(&mut self, found: Vec<Identity>) {
+        for identity in found {
             if self.known.contains_key(&identity) {
                 continue;
             }
@@ -94,11 +116,8 @@ impl Processes {
 
     /// Samples everything alive.
     pub(super) fn tick(&mut self) -> Tick {
-        // The kernel's list of children can miss one while another ends, so known ones are kept until they end.
         let all = self.ticks.is_multiple_of(ALL_EVERY);
-        if self.births.any() || all {
-            self.meet();
-        }
+        self.look_for_new(all);
         let mut tick = Tick::default();
         let (cores, noted, whose) = (&self.system_cores, &mut self.noted, self.whose);
         self.ticks += 1;
@@ -122,10 +141,12 @@ impl Processes {
 
 /// Processes whose files stay open; three handles each are few among those that the rig needs for its connections.
 const STAY_OPEN: usize = 100;
-/// In one tick of so many all is read, and the tree is walked whatever the births say: what changes slowly, or takes
-/// the kernel long to tell, such as the peak of memory (a higher one is seen at once in what is resident) and the
-/// threads.
+/// In one tick of so many all is read: what changes slowly, or takes the kernel long to tell, such as the peak of memory
+/// (a higher one is seen at once in what is resident) and the threads.
 const ALL_EVERY: u32 = 10;
+/// The kernel's list of children can miss one while another ends, so the tree is walked again after any birth, and what
+/// is known is kept until it ends.
+const WALKS_AFTER_A_BIRTH: u32 = 2;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;
 
@@ -216,34 +237,6 @@ fn cores_of(list: &str) -> Vec<u32> {
     ranges.flatten().collect()
 }
 
-/// Whether the machine has had a new process or thread, so that the tree may have grown: walking it costs more than all
-/// else that is read of a process.
-#[derive(Debug, Default)]
-struct Births {
-    file: Option<File>,
-    last: Option<u64>,
-}
-
-impl Births {
-    /// Since the last time; always where the kernel does not tell.
-    fn any(&mut self) -> bool {
-        let before = self.last;
-        self.last = self.newest();
-        self.last.is_none() || self.last != before
-    }
-
-    /// `proc_loadavg(5)`: the last field is the id that was given most recently.
-    fn newest(&mut self) -> Option<u64> {
-        if self.file.is_none() {
-            self.file = File::open("/proc/loadavg").ok();
-        }
-        let mut bytes = [0; 128];
-        let read = self.file.as_ref()?.read_at(&mut bytes, 0).ok()?;
-        let newest = std::str::from_utf8(&bytes[..read]).ok()?.split_whitespace().next_back()?.parse().ok()?;
-        (newest > 0).then_some(newest)
-    }
-}
-
 /// Nothing: it has none, or it is hidden.
 fn handles_limit(process: &Process) -> Option<u64> {
     match process.limits().ok()?.max_open_files.soft_limit {
@@ -255,15 +248,6 @@ fn handles_limit(process: &Process) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_birth_is_seen() {
-        let mut births = Births::default();
-        births.any();
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        assert!(births.any());
-        child.wait().unwrap();
-    }
 
     #[test]
     fn cores_are_read_as_the_kernel_lists_them() {
