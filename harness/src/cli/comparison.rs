@@ -35,7 +35,7 @@ pub(super) fn show(args: &Args, made: &[Made]) -> Exit {
 }
 
 fn leave(out: Option<&Path>, scenario: &str, rendered: &[&Rendered]) -> Exit {
-    let dir = Folder::of_several(out).claim(&format!("{scenario}-comparison"), "");
+    let dir = Folder::of_several(out).claim(&format!("{scenario}-comparison"));
     match write(&dir, rendered) {
         Ok(path) => {
             say::data(&format!("comparison: {}", path.display()));

@@ -102,8 +102,8 @@ impl Errand {
     }
 
     /// A folder that is not there yet.
-    pub(super) fn dir(&self, suffix: &str) -> PathBuf {
-        self.folder.claim(&self.name, suffix)
+    pub(super) fn dir(&self) -> PathBuf {
+        self.folder.claim(&self.name)
     }
 }
 

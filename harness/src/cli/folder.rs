@@ -31,14 +31,19 @@ impl Folder {
         Self::Below(out.unwrap_or(Path::new(RUNS)).to_owned())
     }
 
-    /// A folder that is not there yet, for a run of this name; the suffix tells it from one that was made before.
-    pub(super) fn claim(&self, name: &str, suffix: &str) -> PathBuf {
+    /// A folder that is not there yet, for a run of this name.
+    pub(super) fn claim(&self, name: &str) -> PathBuf {
         match self {
-            Self::Given(dir) if suffix.is_empty() => dir.clone(),
-            Self::Given(dir) => claim(&beside(dir, suffix)),
-            Self::Below(dir) => new_below(dir, &format!("{name}{suffix}")),
+            Self::Given(dir) => dir.clone(),
+            Self::Below(dir) => new_below(dir, name),
         }
     }
+}
+
+/// Renames a run's folder, so that its name is free for the run that counts; gives the new name.
+pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
+    let aside = claim(&beside(dir, "-discarded"));
+    fs::rename(dir, &aside).map(|()| aside)
 }
 
 /// A folder that holds a run is not written over.
@@ -83,10 +88,25 @@ mod tests {
     #[test]
     fn a_folder_is_claimed_once_and_the_next_of_its_name_has_a_number() {
         let folder = tempfile::tempdir().unwrap();
-        let again = Folder::Given(folder.path().join("run/"));
-        let claimed = [again.claim("any", "-again"), again.claim("any", "-again"), again.claim("any", "")];
-        assert_eq!(claimed, ["run-again", "run-again-2", "run"].map(|name| folder.path().join(name)));
-        assert!(claimed[1].is_dir() && !claimed[2].exists(), "the one that was named is made by who fills it");
+        let run = folder.path().join("run");
+        assert_eq!([claim(&run), claim(&run)], ["run", "run-2"].map(|name| folder.path().join(name)));
+        let given = folder.path().join("given");
+        assert_eq!(Folder::Given(given.clone()).claim("any"), given);
+        assert!(!given.exists(), "the one that was named is made by who fills it");
+    }
+
+    #[test]
+    fn a_discarded_run_leaves_its_name_to_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run/");
+        for aside in ["run-discarded", "run-discarded-2"] {
+            fs::create_dir(&run).unwrap();
+            fs::write(run.join("report.html"), aside).unwrap();
+            assert_eq!(set_aside(&run).unwrap(), folder.path().join(aside));
+            assert_eq!(fs::read_to_string(folder.path().join(aside).join("report.html")).unwrap(), aside);
+        }
+        assert!(!run.exists());
+        assert!(set_aside(&run).is_err(), "there is none");
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn merge(args: &Args) -> Result<Rendered, Refused> {
     let recorded = args.runs.iter().map(|run| read(run)).collect::<Result<Vec<_>, _>>()?;
     let joint = Joint::of(&recorded)
         .map_err(|cause| Refused::usage(cause, "name the folders of all shards of one run, each once"))?;
-    let dir = Folder::of_one(args.out.as_deref()).claim(&name(joint.header()), "");
+    let dir = Folder::of_one(args.out.as_deref()).claim(&name(joint.header()));
     write(joint, &args.runs, &dir)?;
     render(&dir).map_err(Refused::failed)
 }

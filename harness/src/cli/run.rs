@@ -1,11 +1,12 @@
 //! `floodrig run`: scenarios, each variant in turn, each held against what is expected of it where several are run.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::errands::{Errand, Errands};
+use super::folder::set_aside;
 use super::made::Made;
 use super::progress::Teller;
 use super::refused::Refused;
@@ -131,15 +132,25 @@ impl Runner<'_> {
 
     /// On a machine that may be shared, an invalid run is tried once more.
     fn run_errand(&self, errand: &Errand) -> Made {
-        let made = self.run_once(errand, "");
-        if self.args.quick && !self.args.place.is_once() && made.own_exit() == Exit::Invalid && !self.stop.asked() {
-            talk("invalid: once more, since this machine may be shared");
-            return self.run_once(errand, "-again");
+        let dir = errand.dir();
+        let made = self.run_once(errand, &dir);
+        if !self.args.quick || self.args.place.is_once() || made.own_exit() != Exit::Invalid || self.stop.asked() {
+            return made;
         }
-        made
+        match set_aside(&dir) {
+            Ok(aside) => {
+                let aside = aside.display();
+                talk(&format!("invalid: once more, since this machine may be shared; this one is left in {aside}"));
+                self.run_once(errand, &dir)
+            }
+            Err(cause) => {
+                talk(&format!("invalid, and not tried once more: {} cannot be renamed: {cause}", dir.display()));
+                made
+            }
+        }
     }
 
-    fn run_once(&self, errand: &Errand, suffix: &str) -> Made {
+    fn run_once(&self, errand: &Errand, dir: &Path) -> Made {
         let scenario = &errand.scenario;
         let places = match self.args.place.places(scenario) {
             Ok(places) => places,
@@ -150,7 +161,7 @@ impl Runner<'_> {
         };
         let order = Order {
             scenario: Arc::clone(scenario),
-            dir: errand.dir(suffix),
+            dir: dir.to_owned(),
             machine: self.machine.clone(),
             open_files: self.open_files,
             quick: self.args.quick,

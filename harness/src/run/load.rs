@@ -46,6 +46,9 @@ pub(super) fn load(
     let seat = Seat::among(&ground.cores.rig);
     let observer = observe(rig, telegram, side, seat.clone());
     observer.describe(&mut header.observations);
+    if let Some(remark) = header.observations.proc.strip_prefix("active: ") {
+        tell(News::Fact(&format!("note: {remark}")));
+    }
     header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
     rig.lookout.under_load();
     let load_from = ground.start_at.unwrap_or_else(|| ground.clock.now() + LEAD);

@@ -125,7 +125,11 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
             "was answered {status}, and so would every player be: a matter of the signature check, not of load. Is the \
              initData checked with the BOT_TOKEN of its environment, over every field but `hash`, decoded once?"
         ),
-        Outcome::Status(status) => format!("was answered {status}"),
+        Outcome::Status(status @ 500..) => format!("was answered {status}: what the system wrote may say why"),
+        Outcome::Status(status) => format!(
+            "was answered {status}: give the step a method and a path that the system has, or \
+             `expect_status = {status}` if that is right"
+        ),
         Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
         Outcome::Timeout => "was not answered in time".to_owned(),
         Outcome::TlsFailed => of_speech(rig, "connected, but could not agree on TLS").unwrap_or_else(|| {

@@ -15,8 +15,8 @@ use super::complaint::{Complaint, did_you_mean, settle};
 use super::file::{ExpectTable, File};
 use super::spot::Spot;
 use super::{
-    Arrivals, Crowd, Expect, Journey, Ready, Scenario, Source, System, crowd, event, journey, lists, needs, service,
-    step, system, words,
+    Arrivals, Crowd, Expect, Heartbeat, Journey, Outside, Ready, Scenario, Source, System, crowd, event, journey,
+    lists, needs, service, step, system, words,
 };
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
@@ -166,14 +166,21 @@ fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints:
     }
 }
 
-/// A system that need not listen anywhere is not probed.
+/// A budget on what neither a loop's own word nor a look from outside can tell would make every run invalid.
 fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    if system.ready != Ready::Bot {
-        return;
-    }
+    let from_inside = system.heartbeat != Heartbeat::Off && system.attach.is_none();
+    let (why, help) = match (&system.ready, system.outside) {
+        _ if from_inside => return,
+        (Ready::Bot, _) => (
+            "a bot that only asks is not probed, and its loop has no heartbeat",
+            "say at which path the system answers: `ready = \"/healthz\"`",
+        ),
+        (_, Outside::Off) => ("its loop has no heartbeat, and `outside` is off", "leave `outside` on"),
+        (_, Outside::On | Outside::Often) => return,
+    };
     for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
-        let help = "drop it, or say at which path the system answers: `ready = \"/healthz\"`";
-        complaints.push(at.complain_of_key("`stall` cannot be measured: a bot that only asks is not probed", help));
+        let help = if system.attach.is_none() { format!("{help}, or `heartbeat` on") } else { help.to_owned() };
+        complaints.push(at.complain_of_key(format!("`stall` cannot be measured: {why}"), help));
     }
 }
 

@@ -61,7 +61,7 @@ impl Confinement {
             return made;
         }
         let places = Places::read();
-        match Group::make(places.unified.as_ref(), Version::Two, wanted, name) {
+        match Group::make_new(places.unified.as_ref(), wanted, name) {
             Ok(group) => made.groups.push(group),
             Err(cause) => {
                 made.refused.push(format!("cgroup v2: {cause}"));
@@ -78,7 +78,7 @@ impl Confinement {
             (places.cpu.as_ref(), Limits { memory: None, cpu }),
         ];
         for (place, limits) in each.into_iter().filter(|(_, limits)| *limits != Limits::default()) {
-            match Group::make(place, Version::One, limits, name) {
+            match Group::make_old(place, limits, name) {
                 Ok(group) => self.groups.push(group),
                 Err(cause) => self.refused.push(format!("cgroup v1: {cause}")),
             }
@@ -140,12 +140,20 @@ impl Confinement {
     }
 }
 
-/// Where this process is in each hierarchy, as folders.
+/// Where this process is in each hierarchy.
 #[derive(Debug, Default)]
 struct Places {
-    unified: Option<PathBuf>,
-    memory: Option<PathBuf>,
-    cpu: Option<PathBuf>,
+    unified: Option<Place>,
+    memory: Option<Place>,
+    cpu: Option<Place>,
+}
+
+/// A group, as a folder.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    dir: PathBuf,
+    /// The topmost group that is to be seen here.
+    top: PathBuf,
 }
 
 impl Places {
@@ -176,7 +184,7 @@ impl Places {
                     Some(name) => kind == "cgroup" && options.split(',').any(|option| option == name),
                 };
                 let below = path.strip_prefix(root.trim_end_matches('/'))?.trim_start_matches('/');
-                is_it.then(|| Path::new(point).join(below))
+                is_it.then(|| Place { dir: Path::new(point).join(below), top: PathBuf::from(point) })
             })
         };
         Self { unified: find(None), memory: find(Some("memory")), cpu: find(Some("cpu")) }
@@ -187,33 +195,36 @@ impl Places {
 /// it is not mounted here.
 pub(super) fn own_kills() -> Option<PathBuf> {
     let Places { unified, memory, cpu: _ } = Places::read();
-    let files = [memory.map(|dir| dir.join("memory.oom_control")), unified.map(|dir| dir.join("memory.events.local"))];
+    let file = |place: Option<Place>, name: &str| place.map(|place| place.dir.join(name));
+    let files = [file(memory, "memory.oom_control"), file(unified, "memory.events.local")];
     files.into_iter().flatten().find(|file| file.exists())
 }
 
 impl Group {
-    fn make(place: Option<&PathBuf>, version: Version, limits: Limits, name: &str) -> io::Result<Self> {
-        let place = place.ok_or_else(|| io::Error::other("not mounted here"))?;
-        // A group of version 2 that holds processes hands no controllers on, so that its parent is tried as well.
-        let parents = [Some(place.as_path()), place.parent().filter(|_| version == Version::Two)];
+    /// A group that holds processes hands no controllers on, and not every one has them all (systemd gives sessions no
+    /// `cpu`), so that each above it is tried as well, up to the top one, which may always.
+    fn make_new(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
+        let Place { dir, top } = place.ok_or_else(not_mounted)?;
         let mut refused = None;
-        for parent in parents.into_iter().flatten() {
-            let group = Self { dir: parent.join(name), version, limits };
-            match group.set(parent) {
+        for parent in dir.ancestors().take_while(|parent| parent.starts_with(top)) {
+            let group = Self { dir: parent.join(name), version: Version::Two, limits };
+            match hand_on(parent, limits).and_then(|()| group.set()) {
                 Ok(()) => return Ok(group),
                 Err(cause) => refused = refused.or(Some(cause)),
             }
         }
-        Err(refused.unwrap_or_else(|| io::Error::other("not mounted here")))
+        Err(refused.unwrap_or_else(not_mounted))
     }
 
-    fn set(&self, parent: &Path) -> io::Result<()> {
+    fn make_old(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
+        let dir = place.ok_or_else(not_mounted)?.dir.join(name);
+        let group = Self { dir, version: Version::One, limits };
+        group.set().map(|()| group)
+    }
+
+    fn set(&self) -> io::Result<()> {
         match self.version {
             Version::Two => {
-                let needed = [self.limits.memory.map(|_| "memory"), self.limits.cpu.map(|_| "cpu")];
-                for controller in needed.into_iter().flatten() {
-                    write(&parent.join("cgroup.subtree_control"), &format!("+{controller}"))?;
-                }
                 fs::create_dir(&self.dir)?;
                 self.limit("memory.max", self.limits.memory)?;
                 // Without swap accounting there is nothing to forbid.
@@ -274,6 +285,23 @@ impl Drop for Group {
     }
 }
 
+fn not_mounted() -> io::Error {
+    io::Error::other("not mounted here")
+}
+
+/// Lets the groups below this one of version 2 have what these limits need, if it has all of that itself.
+fn hand_on(parent: &Path, limits: Limits) -> io::Result<()> {
+    let needed = [limits.memory.map(|_| "memory"), limits.cpu.map(|_| "cpu")];
+    let has = fs::read_to_string(parent.join("cgroup.controllers"))?;
+    for controller in needed.into_iter().flatten() {
+        if !has.split_whitespace().any(|one| one == controller) {
+            return Err(io::Error::other(format!("{} has no `{controller}`", parent.display())));
+        }
+    }
+    let mut needed = needed.into_iter().flatten();
+    needed.try_for_each(|controller| write(&parent.join("cgroup.subtree_control"), &format!("+{controller}")))
+}
+
 /// Removes a group that nobody is in any more.
 fn leave_nothing(dir: &Path) {
     // One that the keeper has removed already is gone; one with a process that nothing could end stays with it.
@@ -302,9 +330,10 @@ mod tests {
                       31 25 0:27 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
                       32 25 0:28 /user.slice /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate\n";
         let places = Places::parse(cgroups, mounts);
-        assert_eq!(places.memory.as_deref(), Some(Path::new("/sys/fs/cgroup/memory/job/a")));
-        assert_eq!(places.cpu.as_deref(), Some(Path::new("/sys/fs/cgroup/cpu/")));
-        assert_eq!(places.unified.as_deref(), Some(Path::new("/sys/fs/cgroup/unified/x")));
+        let place = |dir: &str, top: &str| Some(Place { dir: PathBuf::from(dir), top: PathBuf::from(top) });
+        assert_eq!(places.memory, place("/sys/fs/cgroup/memory/job/a", "/sys/fs/cgroup/memory"));
+        assert_eq!(places.cpu, place("/sys/fs/cgroup/cpu/", "/sys/fs/cgroup/cpu"));
+        assert_eq!(places.unified, place("/sys/fs/cgroup/unified/x", "/sys/fs/cgroup/unified"));
     }
 
     #[test]

@@ -130,6 +130,13 @@ pub fn servers(pids: &[u32], port: u16) -> Vec<u32> {
     holding(pids, &open_to(port))
 }
 
+/// Who listens on this port where none of these processes does; nothing: they do, or nobody can tell.
+pub(crate) fn stranger(pids: &[u32], port: u16) -> Option<Holder> {
+    let listeners = open_to(port);
+    let others = || listeners.iter().map(|inode| holder(*inode)).find(|holder| *holder != Holder::Hidden);
+    if holding(pids, &listeners).is_empty() { others() } else { None }
+}
+
 /// Of these processes, the ones that are connected to this port.
 pub(super) fn callers(pids: &[u32], port: u16) -> Vec<u32> {
     holding(pids, &connected_to(port))
@@ -189,6 +196,16 @@ mod tests {
     use std::net::TcpStream;
 
     use super::*;
+
+    #[test]
+    fn a_stranger_is_who_listens_where_these_processes_do_not() {
+        let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let (port, me) = (held.local_addr().unwrap().port(), std::process::id());
+        assert_eq!(stranger(&[me], port), None);
+        assert!(matches!(stranger(&[1], port), Some(Holder::Process { pid, .. }) if pid == me));
+        drop(held);
+        assert_eq!(stranger(&[1], port), None, "nobody does");
+    }
 
     #[test]
     fn a_port_that_is_held_names_the_process() {

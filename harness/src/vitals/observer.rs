@@ -115,7 +115,7 @@ impl Observer {
         let tree = subject.tree();
         let connections = subject.connections(clock, &rows);
         let (black_box, bare_connects) = (black_box(&probe, pace), bare_connects(&connects, pace));
-        let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
+        let (listen_queue, proc, outbound) = (standing(&queue), subject.proc(&tree), standing(&connections));
         let (probe, bare, queue) = (probe.ok(), connects.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));

@@ -20,7 +20,7 @@ use super::processes::{Processes, Whose};
 use super::served::{Served, WaitsFor};
 use super::steady::Steady;
 use crate::keeper::Tree;
-use crate::system::Clock;
+use crate::system::{Clock, port};
 
 /// Connects come between two requests, and between two looks at the system's handles, which shall not count them.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -115,6 +115,25 @@ impl Subject {
             .pids
             .is_empty();
         if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
+    }
+
+    /// Whether its processes are watched, and what is to be said of them.
+    pub(super) fn proc(&self, tree: &Result<Tree, String>) -> String {
+        match tree {
+            Err(why) => format!("inactive: {why}"),
+            Ok(tree) => self.doubtful(*tree).map_or_else(|| "active".to_owned(), |why| format!("active: {why}")),
+        }
+    }
+
+    /// Why a process that the rig was told of may not be the system.
+    fn doubtful(&self, tree: Tree) -> Option<String> {
+        let (Tree::From(pid), port) = (tree, self.here().ok()?.port()) else { return None };
+        let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();
+        let stranger = port::stranger(&pids, port)?;
+        Some(format!(
+            "pid {pid} does not listen on port {port}, {stranger} does: figures and the end are of another process, \
+             unless that one hands on to it"
+        ))
     }
 
     /// Begins to count its own connections.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::rig::{Rig, eventually, kill, process_named};
@@ -23,6 +24,17 @@ fn port(rig: &Rig) -> u16 {
     port.and_then(|port| port.parse().ok()).expect("the rig sets PORT")
 }
 
+/// Players that nobody planned, so many that all of them wait: each asks again as soon as it is answered.
+fn crowd(rig: &Rig) -> Vec<JoinHandle<()>> {
+    let port = port(rig);
+    let one = move || {
+        let mut to = TcpStream::connect(("127.0.0.1", port)).expect("the system listens");
+        let asked = |to: &mut TcpStream| to.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").is_ok();
+        while asked(&mut to) && matches!(to.read(&mut [0; 1024]), Ok(1..)) {}
+    };
+    (0..PLAYERS).map(|_| std::thread::spawn(one)).collect()
+}
+
 /// Talks to the system past the rig.
 fn order(rig: &Rig, path: &str) {
     let mut to = TcpStream::connect(("127.0.0.1", port(rig))).expect("the system listens");
@@ -37,13 +49,24 @@ fn order(rig: &Rig, path: &str) {
 const TRIES: usize = 5;
 /// From outside a stall is known to the 50 ms between two questions.
 const WITHIN_MS: f64 = 60.0;
+/// And one as short as this may be missed while everybody waits, as the report says.
+const MAY_BE_MISSED_MS: u64 = 200;
+const PLAYERS: usize = 50;
 
-/// In a run with hardly anybody there, each of these in its turn: what is the longest by then is what was ordered.
-fn in_one_run(kind: &str, drawn: &mut Drawn) -> Vec<(u64, f64)> {
+/// How many are there besides the hardly anybody of the scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    Nobody,
+    Crowd,
+}
+
+/// In one run, each of these in its turn: how far the nearest recorded stall is from what was ordered.
+fn in_one_run(kind: &str, beside: Beside, drawn: &mut Drawn) -> Vec<(u64, f64)> {
     let changes = [("arrive.burst.over = \"2s\"", "arrive.constant = { rate = 0.2, over = \"60s\" }")];
     let rig = Rig::small(&changes);
     let child = rig.start();
     rig.load_has_begun();
+    let crowd = if beside == Beside::Crowd { crowd(&rig) } else { Vec::new() };
     let orders: Vec<u64> = [150, 500, 2000].map(|least| least + drawn.below(least / 4)).to_vec();
     for ms in &orders {
         std::thread::sleep(Duration::from_millis(700 + drawn.below(300)));
@@ -52,6 +75,10 @@ fn in_one_run(kind: &str, drawn: &mut Drawn) -> Vec<(u64, f64)> {
     std::thread::sleep(Duration::from_millis(500));
     kill(child.id(), "INT");
     let left = rig.wait(child).ended(130);
+    // The system is gone, and nobody answers them.
+    for player in crowd {
+        player.join().expect("a player never panics");
+    }
     let recording = left.file("run.jsonl");
     let rows = recording.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let stalls: Vec<f64> = rows
@@ -59,30 +86,43 @@ fn in_one_run(kind: &str, drawn: &mut Drawn) -> Vec<(u64, f64)> {
         .map(|row| row["len_us"].as_f64().expect("a length") / 1000.0)
         .collect();
     let nearest = |ms: u64| stalls.iter().map(|len| (len - ms as f64).abs()).fold(f64::INFINITY, f64::min);
-    orders.iter().map(|ms| (*ms, nearest(*ms))).collect()
+    let least = if beside == Beside::Crowd { MAY_BE_MISSED_MS } else { 0 };
+    orders.iter().filter(|ms| **ms >= least).map(|ms| (*ms, nearest(*ms))).collect()
 }
 
-#[test]
-fn ordered_stalls_of_a_system_without_a_heartbeat_are_recorded_within_60_ms() {
+fn are_recorded(beside: Beside) {
     let mut drawn = Drawn::new();
     for kind in ["computing", "blocked"] {
+        let right = |off: &Vec<(u64, f64)>| off.iter().all(|(_, off)| *off <= WITHIN_MS);
         let mut tries = Vec::new();
-        while tries.len() < TRIES
-            && !tries.last().is_some_and(|off: &Vec<_>| off.iter().all(|(_, off)| *off <= WITHIN_MS))
-        {
-            tries.push(in_one_run(kind, &mut drawn));
+        while tries.len() < TRIES && !tries.last().is_some_and(right) {
+            tries.push(in_one_run(kind, beside, &mut drawn));
         }
-        let last = tries.last().expect("one try");
-        assert!(last.iter().all(|(_, off)| *off <= WITHIN_MS), "{kind}: ordered, and the nearest is off by: {tries:?}");
+        assert!(tries.last().is_some_and(right), "{kind}: ordered, and the nearest is off by: {tries:?}");
     }
 }
 
 #[test]
+fn ordered_stalls_of_a_system_without_a_heartbeat_are_recorded_within_60_ms() {
+    are_recorded(Beside::Nobody);
+}
+
+#[test]
+fn ordered_stalls_of_one_under_saturating_load_are_recorded_within_60_ms() {
+    are_recorded(Beside::Crowd);
+}
+
+#[test]
 fn nothing_ordered_is_nothing_recorded() {
-    let summary = steady().run().ended(0).complete().summary();
-    assert_eq!(summary["system"]["ending"]["kind"], "stopped");
-    assert_eq!(summary["telegram"]["throttled"], 0);
-    assert_eq!(summary["system"]["stderr_errors"], 0);
+    // Whoever uses the machine too may hold the system up.
+    let quiet = (0..TRIES).any(|_| {
+        let summary = steady().run().ended(0).complete().summary();
+        assert_eq!(summary["system"]["ending"]["kind"], "stopped");
+        assert_eq!(summary["telegram"]["throttled"], 0);
+        assert_eq!(summary["system"]["stderr_errors"], 0);
+        summary["system"]["stalls"] == 0
+    });
+    assert!(quiet, "a stall in each of {TRIES} runs");
 }
 
 /// The system's memory and handles, as the last row of the recording that has them tells.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::rig::{self, Left, Rig, eventually, kill, process_named, processes_in};
+use crate::rig::{self, Rig, eventually, kill, process_named, processes_in};
 use crate::tools;
 
 /// A bot in Python's standard library that is started so that it loads no hook (`-E`), as one in Go or Rust would; it
@@ -73,17 +73,13 @@ fn isolated() -> Option<Rig> {
     can.then(|| Rig::new(TALK).with(&["--isolate"]).holding("bot.py", BOT))
 }
 
-fn observed(left: &Left, name: &str) -> String {
-    left.summary()["observations"][name].as_str().expect("an observation is said").to_owned()
-}
-
 #[test]
 fn a_bot_that_no_hook_reaches_meets_the_stub_by_tls_and_reaches_nothing_else() {
     let Some(rig) = isolated() else { return };
     let left = rig.run().ended(0).complete();
     assert_eq!(left.summary()["acts"]["talk"]["ok"], 5);
-    assert!(observed(&left, "isolate").starts_with("active: "), "{}", observed(&left, "isolate"));
-    assert_eq!(observed(&left, "redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
+    assert!(left.observed("isolate").starts_with("active: "), "{}", left.observed("isolate"));
+    assert_eq!(left.observed("redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
     assert!(left.summary()["system"]["listen_overflows"].is_null(), "who listens nowhere has no queue to overflow");
     assert!(left.stderr.contains("services of this machine included"), "its cost is said: {}", left.stderr);
     let seen = fs::read_to_string(rig.path().join("seen")).expect("the bot has said what it saw");
@@ -99,7 +95,7 @@ fn is_answered(command: &[&str], files: &[(&str, &str)]) {
     let left = rig.run().ended(0).complete();
     let summary = left.summary();
     assert_eq!(summary["acts"]["talk"]["ok"], 5);
-    assert_eq!(observed(&left, "redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
+    assert_eq!(left.observed("redirect"), "active: by the system's own API root, or by the hosts file of --isolate");
     assert_eq!(summary["system"]["stderr_errors"], 0, "{}", left.stderr);
 }
 
@@ -140,7 +136,7 @@ fn a_run_that_was_not_asked_to_be_isolated_says_so() {
         return;
     }
     let left = Rig::changed(TALK, &[("\"-E\", ", "")]).holding("bot.py", BOT).run().ended(0);
-    assert_eq!(observed(&left, "isolate"), "inactive: not asked for (--isolate)");
+    assert_eq!(left.observed("isolate"), "inactive: not asked for (--isolate)");
     assert!(left.summary()["system"]["listen_overflows"].is_null(), "not counted is no zero");
 }
 

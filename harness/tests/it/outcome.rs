@@ -78,15 +78,18 @@ fn a_table_that_quotes_a_complaint_has_no_colours_in_a_pipe() {
 }
 
 #[test]
-fn a_second_try_is_never_written_over_another_run() {
+fn an_invalid_run_that_is_tried_again_leaves_its_folder_to_the_second_try_and_no_other_is_written_over() {
     let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
-    let other = rig.path().join("out-again");
+    let other = rig.path().join("out-discarded");
     std::fs::create_dir(&other).expect("a folder");
     std::fs::write(other.join("run.jsonl"), "of another run").expect("a recording");
     let left = rig.run();
     assert!(left.stderr.contains("once more"), "a quick run that is invalid is tried again: {}", left.stderr);
     assert_eq!(std::fs::read_to_string(other.join("run.jsonl")).expect("a recording"), "of another run");
-    assert!(rig.path().join("out-again-2/summary.json").exists());
+    for run in ["out-discarded-2", "out"] {
+        assert!(rig.path().join(run).join("summary.json").exists(), "{run}");
+    }
+    assert!(left.stderr.contains("this one is left in out-discarded-2"), "{}", left.stderr);
 }
 
 #[test]

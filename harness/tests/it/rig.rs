@@ -211,11 +211,14 @@ impl Left {
         serde_json::from_str(&self.file("summary.json")).expect("summary.json is JSON")
     }
 
-    /// A file of the run, or of the second try of one that was invalid.
+    /// What the report says of one observation: active, or why not.
+    pub(crate) fn observed(&self, what: &str) -> String {
+        self.summary()["observations"][what].as_str().expect("every observation says what it is").to_owned()
+    }
+
+    /// A file of the run.
     pub(crate) fn file(&self, name: &str) -> String {
-        let tries = ["out-again", "out"].map(|folder| self.folder.path().join(folder));
-        let run = tries.iter().find(|folder| folder.exists()).expect("a run leaves a folder");
-        let path = run.join(name);
+        let path = self.folder.path().join("out").join(name);
         fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{}: {cause}\n{}", path.display(), self.stderr))
     }
 

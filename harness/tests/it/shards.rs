@@ -122,15 +122,25 @@ fn a_system_that_runs_already_is_loaded_watched_by_its_pid_and_left_running() {
     assert!(system.is_alive());
     let summary = left.summary();
     assert_eq!(summary["acts"]["guess"]["ok"], 40);
-    let seen = |observation: &str| summary["observations"][observation].as_str().unwrap_or_default().to_owned();
-    assert_eq!(seen("proc"), "active");
-    assert!(seen("black_box").starts_with("active: asked 20 times a second"), "{}", seen("black_box"));
-    assert_eq!(seen("heartbeat"), "inactive: the system was not started here, and has no probe inside");
+    assert_eq!(left.observed("proc"), "active");
+    assert!(left.observed("black_box").starts_with("active: asked 20 times a second"), "{}", left.stdout);
+    assert_eq!(left.observed("heartbeat"), "inactive: the system was not started here, and has no probe inside");
     assert!(summary["system"]["rss_peak_bytes"].as_u64() > Some(0));
     assert!(summary["system"]["ending"].is_null() && summary["system"]["stderr_lines"].is_null());
     assert!(
         left.stderr.contains(&format!("started with BOT_TOKEN={BOT_TOKEN} and TELEGRAM_API_ROOT=http://127.0.0.1:"))
     );
+}
+
+#[test]
+fn a_pid_that_does_not_serve_at_the_address_is_watched_and_remarked_on() {
+    let [system, other] = [Running::start(), Running::start()];
+    let left = attached(&system, &["--pid", &other.pid()]).ended(0);
+    let remark = format!("pid {} does not listen on port ", other.pid());
+    assert!(left.stderr.contains(&format!("note: {remark}")), "{}", left.stderr);
+    let proc = left.observed("proc");
+    assert!(proc.starts_with(&format!("active: {remark}")), "{proc}");
+    assert!(proc.contains(&format!("pid {} (", system.pid())), "{proc}");
 }
 
 #[test]

@@ -82,10 +82,6 @@ fn with_bot(libraries: &Path, (name, text): (&str, &str), changes: &[(&str, &str
     rig
 }
 
-fn observed(left: &Left, name: &str) -> String {
-    left.summary()["observations"][name].as_str().expect("an observation is said").to_owned()
-}
-
 /// Every player was answered, and what the bot had uploaded it has read back.
 fn all_answered(name: &str, left: &Left) {
     let summary = left.summary();
@@ -102,7 +98,7 @@ fn play_and_fetch(bots: &[(&str, &str)]) {
     for bot in bots {
         let left = with_bot(libraries, *bot, &[]).run().ended(0).complete();
         all_answered(bot.0, &left);
-        let redirect = observed(&left, "redirect");
+        let redirect = left.observed("redirect");
         let says = "active: https://api.telegram.org is the stub inside pid ";
         assert!(redirect.starts_with(says), "{}: {redirect}", bot.0);
     }

@@ -1,16 +1,12 @@
 //! What the rig asks of the system for itself, in whole runs.
 
-use crate::rig::{Left, Rig};
-
-fn observed(left: &Left, what: &str) -> String {
-    left.summary()["observations"][what].as_str().expect("every observation says what it is").to_owned()
-}
+use crate::rig::Rig;
 
 #[test]
 fn a_system_without_a_heartbeat_is_asked_and_connected_to_and_the_waits_for_both_are_told() {
     let left = Rig::small(&[]).run().ended(0).complete();
-    assert!(observed(&left, "black_box").starts_with("active: asked 20 times a second"), "{}", left.stdout);
-    assert!(observed(&left, "bare_connects").starts_with("active: made 20 times a second"), "{}", left.stdout);
+    assert!(left.observed("black_box").starts_with("active: asked 20 times a second"), "{}", left.stdout);
+    assert!(left.observed("bare_connects").starts_with("active: made 20 times a second"), "{}", left.stdout);
     let system = &left.summary()["system"];
     assert!(system["accept_delay_max_ms"].as_f64() > Some(0.0) && system["probe_delay_max_ms"].is_f64(), "{system}");
     assert_eq!(system["stall_source"], "outside");
@@ -23,7 +19,7 @@ fn a_system_without_a_heartbeat_is_asked_and_connected_to_and_the_waits_for_both
 fn the_rig_keeps_off_the_system_where_the_scenario_says_so_and_knows_nothing_of_stalls_then() {
     let left = Rig::small(&[("[crowd]", "outside = \"off\"\n\n[crowd]")]).run().ended(0).complete();
     for what in ["black_box", "bare_connects"] {
-        assert_eq!(observed(&left, what), "inactive: the scenario says outside = \"off\"");
+        assert_eq!(left.observed(what), "inactive: the scenario says outside = \"off\"");
     }
     let system = &left.summary()["system"];
     assert!(system["stalls"].is_null() && system["accept_delay_max_ms"].is_null(), "{system}");

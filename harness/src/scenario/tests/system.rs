@@ -40,12 +40,18 @@ fn a_system_of_bot_acts_alone_is_ready_once_its_bot_asks_and_any_other_once_it_a
 }
 
 #[test]
-fn nobody_probes_a_bot_that_need_not_listen_so_it_has_no_budget_of_stalls() {
-    let text = Source::read(&at("bot.toml")).unwrap().text;
-    let stall = text.replace("[budgets]", "[budgets]\nstall = \"1s\"");
-    let listens = stall.replace("cores   = 1", "cores   = 1\nready = \"/healthz\"");
-    assert!(parse(&at("bot.toml"), &stall, None).unwrap_err()[0].says.contains("is not probed"));
-    assert!(parse(&at("bot.toml"), &listens, None).is_ok());
+fn a_budget_of_stalls_needs_somebody_who_watches_for_them() {
+    let says = |file: &str, system: &str| {
+        let text = Source::read(&at(file)).unwrap().text.replace("cores   = 1", &format!("cores   = 1\n{system}"));
+        let has_budget = text.contains("\nstall ");
+        let text = if has_budget { text } else { text.replace("[budgets]", "[budgets]\nstall = \"1s\"") };
+        parse(&at(file), &text, None).map(drop).map_err(|complaints| complaints[0].says.clone())
+    };
+    assert_eq!(says("bot.toml", ""), Ok(()), "its own loop tells");
+    assert!(says("bot.toml", "heartbeat = \"off\"").unwrap_err().contains("is not probed"));
+    assert_eq!(says("bot.toml", "heartbeat = \"off\"\nready = \"/healthz\""), Ok(()));
+    assert_eq!(says("solo.toml", "outside = \"off\""), Ok(()));
+    assert!(says("solo.toml", "outside = \"off\"\nheartbeat = \"off\"").unwrap_err().contains("`outside` is off"));
 }
 
 #[test]

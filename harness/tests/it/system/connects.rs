@@ -168,6 +168,33 @@ fn a_process_that_accepts_stalls_alone_where_another_answers() {
     one_of_a_pair_stalls(Apart::Connects, |of, length| stopped(&of.run, of.system.pid(), ms(length)));
 }
 
+/// Whether this stall, and no other long one, is there. It is known once a connection has come to who stalls.
+fn in_its_time(done: &[Done], observed: &Observed) -> bool {
+    let Done { from, len, .. } = done[0];
+    let long: Vec<&Stall> = observed.stalls.iter().filter(|stall| stall.len_us > 150_000).collect();
+    let [stall] = long[..] else { return false };
+    let (begun, ended) = (Duration::from_micros(stall.from_us), Duration::from_micros(stall.from_us + stall.len_us));
+    from <= begun + WITHIN && begun <= from + ms(400) && ended.abs_diff(from + len) <= WITHIN
+}
+
+#[test]
+fn one_of_two_servers_that_share_a_port_stalls_and_is_seen() {
+    if !tools::here(&["python3"]) {
+        return;
+    }
+    let mut drawn = Drawn::new();
+    let one = || {
+        // The kernel gives each of them every other connection by chance (SO_REUSEPORT).
+        let server = Language::Python.server();
+        let of = Loop::of(&format!("python3 {server} & exec python3 {server}"), &[], Look::OutsideOnly);
+        std::thread::sleep(ms(1000));
+        let done = stopped(&of.run, of.system.pid(), ms(800 + drawn.below(700)));
+        std::thread::sleep(ms(300));
+        (vec![done], of.end().1)
+    };
+    in_one_of_a_few(one, in_its_time);
+}
+
 #[test]
 fn connects_are_not_among_the_systems_handles_nor_in_its_queue_when_it_is_looked_at() {
     let mut drawn = Drawn::new();

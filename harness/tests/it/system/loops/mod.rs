@@ -76,6 +76,12 @@ impl Loop {
         Self::of(&script, &[("LOOPS", loops)], Look::Inside)
     }
 
+    /// Which may have so many open files.
+    pub(crate) fn limited(language: Language, open_files: u64) -> Self {
+        let script = format!("ulimit -n {open_files}; exec {} {}", language.program(), language.server());
+        Self::of(&script, &[], Look::Inside)
+    }
+
     /// Of this shell script, with these variables set before the probes are put in.
     pub(crate) fn of(script: &str, env: &[(&str, &str)], look: Look) -> Self {
         let run = Run::new();

@@ -1,6 +1,7 @@
 // A small server that stalls on order: POST /stall?ms=500&kind=computing (or blocked). Its answer says what it really
 // did: from, to and its own CPU time, in nanoseconds. GET /work computes for 2 ms, and GET /pauses says when nothing
-// was served for 25 ms and more, whatever the reason. With MUTE set, nothing else is answered.
+// was served for 25 ms and more, whatever the reason. POST /leak?bytes=10000000 and /handles?n=100 keep what they are
+// told to. With MUTE set, nothing else is answered.
 //
 // With CLUSTER set, a worker process answers, which has no probe if that is "unseen". LOOPS says which thread does:
 // "elsewhere" one that the probe enters, "unseen" one that it cannot enter, "ending" one that the main thread ends in
@@ -11,6 +12,7 @@
 'use strict'
 const cluster = require('node:cluster')
 const { spawn } = require('node:child_process')
+const { openSync } = require('node:fs')
 const { createServer } = require('node:http')
 const { connect } = require('node:net')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
@@ -24,6 +26,7 @@ function compute(ms) {
 
 let last = process.hrtime.bigint()
 const pauses = []
+const kept = []
 
 function served() {
   const now = process.hrtime.bigint()
@@ -49,6 +52,8 @@ const server = createServer(async (request, response) => {
     parentPort?.postMessage('stall')
     said = stall(searchParams.get('kind'), ms)
   } else if (pathname === '/work') said = compute(2)
+  else if (pathname === '/leak') kept.push(Buffer.alloc(Number(searchParams.get('bytes')), 'x'))
+  else if (pathname === '/handles') for (let n = searchParams.get('n'); n > 0; n--) kept.push(openSync('/dev/null'))
   else if (pathname === '/pauses') said = pauses.join(' ')
   else if (pathname === '/compute') said = await inPool(ms)
   else if (pathname === '/later') {

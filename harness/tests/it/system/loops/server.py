@@ -1,5 +1,5 @@
-"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses; everything else is `ok`, or is
-left without an answer where MUTE is set.
+"""The same server on asyncio: /stall?ms=500&kind=computing (or blocked), /work, /pauses, /leak?bytes=10000000,
+/handles?n=100; everything else is `ok`, or is left without an answer where MUTE is set.
 
 LOOPS says which thread answers: "elsewhere" a second one with a loop of its own, "unseen" one that needs none, both
 beside a loop in the main thread; "accept" and "poll" such a one too, beside a loop that answers on the same port; "behind" the main one, in which a loop came later than in another. With "pool"
@@ -17,6 +17,7 @@ import urllib.parse
 
 last = time.monotonic_ns()
 pauses = []
+kept = []
 
 
 def served():
@@ -57,6 +58,10 @@ async def serve(reader, writer):
                 compute(2)
             elif url.path == "/pauses":
                 said = " ".join(map(str, pauses))
+            elif url.path == "/leak":
+                kept.append(b"x" * int(words["bytes"]))
+            elif url.path == "/handles":
+                kept.extend(os.dup(0) for _ in range(int(words["n"])))
             elif url.path == "/compute":
                 said = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wait(int(words["ms"])), pool))
             elif "MUTE" in os.environ:
