@@ -43,4 +43,6 @@ pub use summary::{Summary, summarise};
 pub use text::{bench_text, comparison_text, drawn, text};
 pub use timeline::Timeline;
 pub use value::Value;
-pub use verdict::{Breach, BudgetLine, Standing, Verdict, VerdictKind, budget_lines, headline, judge};
+pub use verdict::{
+    Breach, BudgetLine, Standing, Verdict, VerdictKind, budget_lines, faults_of_the_rig, headline, judge,
+};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use floodrig_reports::recording::FILE_NAME;
 
 use super::refused::Refused;
+use super::report::FILES;
 
 /// Where runs are left when nobody says where.
 const RUNS: &str = "runs";
@@ -40,10 +41,18 @@ impl Folder {
     }
 }
 
-/// Renames a run's folder, so that its name is free for the run that counts; gives the new name.
+/// Moves what a run has left into a folder inside its own, which the run that counts then has to itself; gives the new
+/// one. Whatever else lies there stays.
 pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
-    let aside = claim(&beside(dir, "-discarded"));
-    fs::rename(dir, &aside).map(|()| aside)
+    let aside = claim(&dir.join("discarded"));
+    fs::read_dir(&aside)?;
+    for name in FILES {
+        match fs::rename(dir.join(name), aside.join(name)) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(aside)
 }
 
 /// A folder that holds a run is not written over.
@@ -96,17 +105,17 @@ mod tests {
     }
 
     #[test]
-    fn a_discarded_run_leaves_its_name_to_the_next() {
+    fn a_discarded_run_leaves_its_folder_to_the_next_and_takes_nothing_else_with_it() {
         let folder = tempfile::tempdir().unwrap();
-        let run = folder.path().join("run/");
-        for aside in ["run-discarded", "run-discarded-2"] {
-            fs::create_dir(&run).unwrap();
+        let run = folder.path();
+        fs::write(run.join("notes.txt"), "").unwrap();
+        for aside in ["discarded", "discarded-2"] {
             fs::write(run.join("report.html"), aside).unwrap();
-            assert_eq!(set_aside(&run).unwrap(), folder.path().join(aside));
-            assert_eq!(fs::read_to_string(folder.path().join(aside).join("report.html")).unwrap(), aside);
+            assert_eq!(set_aside(run).unwrap(), run.join(aside));
+            assert_eq!(fs::read_to_string(run.join(aside).join("report.html")).unwrap(), aside);
+            assert!(run.join("notes.txt").exists() && !run.join("report.html").exists());
         }
-        assert!(!run.exists());
-        assert!(set_aside(&run).is_err(), "there is none");
+        assert!(set_aside(&run.join("nowhere")).is_err(), "no folder can be made there");
     }
 
     #[test]

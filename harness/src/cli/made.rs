@@ -1,6 +1,6 @@
 //! A run that was made, or refused: what it came to, and whether that was expected.
 
-use floodrig_reports::{Expectation, hold};
+use floodrig_reports::{Expectation, faults_of_the_rig, hold};
 
 use super::Exit;
 use super::refused::Refused;
@@ -35,6 +35,12 @@ impl Made {
             Ok(rendered) => rendered.verdict.kind().into(),
             Err(refused) => refused.exit(),
         }
+    }
+
+    /// Whether the run is invalid for what another machine, or this one at another time, would have done better.
+    pub(super) fn is_the_rigs_fault(&self) -> bool {
+        let fails = |rendered: &Rendered| !faults_of_the_rig(&rendered.summary).is_empty();
+        self.own_exit() == Exit::Invalid && self.result.as_ref().is_ok_and(fails)
     }
 
     /// The run held against what is expected of it: a status, and in words.

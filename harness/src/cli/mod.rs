@@ -45,9 +45,9 @@ const AFTER_HELP: &str = "\
 A bare path means `run`: `floodrig scenarios` runs every scenario of that folder.
 
 Exit status: 0 pass, 1 a budget is broken, 2 usage or scenario error (nothing was run), 3 the system never became \
-ready or connected to the real Telegram, 4 invalid (the rig was the limit, a judged series has no samples, or nothing \
-succeeded and no budget says so), 5 the system died, 6 the rig itself failed, 130 interrupted by Ctrl-C, SIGTERM, SIGQUIT or the end of its terminal (the recording is kept and marked \
-partial).";
+ready, or it connected to the real Telegram, 4 invalid (the rig was the limit, a judged series has no samples, or \
+nothing succeeded and no budget says so), 5 the system died, 6 the rig itself failed, 130 interrupted by Ctrl-C, \
+SIGTERM, SIGQUIT or the end of its terminal (the recording is kept and marked partial).";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -18,6 +18,13 @@ pub(super) struct Args {
     run: PathBuf,
 }
 
+/// All that a run leaves.
+pub(super) const FILES: [&str; 5] = [FILE_NAME, SUMMARY, MARKDOWN, HTML, PNG];
+const SUMMARY: &str = "summary.json";
+const MARKDOWN: &str = "report.md";
+const HTML: &str = "report.html";
+const PNG: &str = "report.png";
+
 const NAME_A_RUN: &str = "name the folder that a run left, such as runs/<scenario>-<time>";
 
 /// A recording that was read, judged and rendered.
@@ -85,7 +92,7 @@ fn folder(run: &Path) -> Result<&Path, Refused> {
 
 /// Prints the verdict and where the report is.
 pub(super) fn show(rendered: &Rendered) {
-    let report = rendered.dir.join("report.html");
+    let report = rendered.dir.join(HTML);
     let exit = Exit::from(rendered.verdict.kind()).code();
     say::data(&format!("{}\nreport: {} (exit {exit})", rendered.text, report.display()));
 }
@@ -117,10 +124,10 @@ impl Rendered {
 
     fn write(&self) -> Result<(), CannotRender> {
         let (summary, verdict, findings) = (&self.summary, &self.verdict, &self.findings);
-        self.write_file("summary.json", json(summary, verdict, findings).as_bytes())?;
-        self.write_file("report.md", markdown(summary, verdict, findings).as_bytes())?;
-        self.write_file("report.html", html(&self.report()).as_bytes())?;
-        self.write_file("report.png", &png(&self.report()))
+        self.write_file(SUMMARY, json(summary, verdict, findings).as_bytes())?;
+        self.write_file(MARKDOWN, markdown(summary, verdict, findings).as_bytes())?;
+        self.write_file(HTML, html(&self.report()).as_bytes())?;
+        self.write_file(PNG, &png(&self.report()))
     }
 
     fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), CannotRender> {

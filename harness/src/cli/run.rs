@@ -130,11 +130,12 @@ impl Runner<'_> {
         made
     }
 
-    /// On a machine that may be shared, an invalid run is tried once more.
+    /// On a machine that may be shared, a run that is invalid by the rig's fault is tried once more.
     fn run_errand(&self, errand: &Errand) -> Made {
         let dir = errand.dir();
         let made = self.run_once(errand, &dir);
-        if !self.args.quick || self.args.place.is_once() || made.own_exit() != Exit::Invalid || self.stop.asked() {
+        let may_be_tried_again = self.args.quick && !self.args.place.is_once() && !self.stop.asked();
+        if !may_be_tried_again || !made.is_the_rigs_fault() {
             return made;
         }
         match set_aside(&dir) {
@@ -144,7 +145,7 @@ impl Runner<'_> {
                 self.run_once(errand, &dir)
             }
             Err(cause) => {
-                talk(&format!("invalid, and not tried once more: {} cannot be renamed: {cause}", dir.display()));
+                talk(&format!("invalid, and not tried once more: {} cannot be emptied: {cause}", dir.display()));
                 made
             }
         }
@@ -154,10 +155,7 @@ impl Runner<'_> {
         let scenario = &errand.scenario;
         let places = match self.args.place.places(scenario) {
             Ok(places) => places,
-            Err(refused) => {
-                refused.tell();
-                return Made::new(scenario, Err(refused));
-            }
+            Err(refused) => return refused_in(dir, scenario, refused),
         };
         let order = Order {
             scenario: Arc::clone(scenario),
@@ -181,12 +179,7 @@ impl Runner<'_> {
                 report::show(&rendered);
                 Made::new(scenario, Ok(rendered))
             }
-            Err(refused) => {
-                // A run that was refused leaves no folder; one that left anything in it stays.
-                drop(fs::remove_dir(&order.dir));
-                refused.tell();
-                Made::new(scenario, Err(refused))
-            }
+            Err(refused) => refused_in(dir, scenario, refused),
         }
     }
 
@@ -213,6 +206,13 @@ impl Runner<'_> {
             BuildError::Interrupted => Refused::interrupted(cause),
         })
     }
+}
+
+/// A run that was refused leaves no folder; one that left anything in it stays.
+fn refused_in(dir: &Path, scenario: &Scenario, refused: Refused) -> Made {
+    drop(fs::remove_dir(dir));
+    refused.tell();
+    Made::new(scenario, Err(refused))
 }
 
 /// Comes back once in a network of the run's own, or with why there can be none.

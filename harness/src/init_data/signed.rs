@@ -13,7 +13,8 @@ use crate::plan::{Plan, Player, Visit};
 use crate::scenario::{Fault, Journey, Scenario, Slot, Template};
 use crate::template::{Escape, Values, fill};
 
-/// So many visits are told of at once: a word for each would cost a tenth of what signing it does.
+/// So many visits are told of at once: a word for each would cost a tenth of what signing it does (`perf`, on a full step
+/// of `scripts/bench load`).
 const TOLD_AT_ONCE: usize = 64;
 
 /// Why signing could not begin.
@@ -96,7 +97,8 @@ impl Signed {
         self.shared.slots.get(visit as usize)?.get().map(|text| &**text)
     }
 
-    /// Waits until all visits that begin by `until` are signed, for as long as `patience` lasts; whether they are.
+    /// Waits until all visits that begin by `until` are signed, for as long as `patience` lasts; whether they are known
+    /// to be.
     pub fn wait(&self, until: Duration, patience: Duration) -> bool {
         let wanted = self.shared.plan.visits.partition_point(|visit| visit.at <= until);
         let behind = |done: &mut usize| *done < wanted;
@@ -197,6 +199,8 @@ fn stale_by(journey: &Journey) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use floodrig_reports::recording::Shard;
 
     use super::*;
@@ -221,6 +225,20 @@ mod tests {
         let plan = Arc::new(plan(scenario));
         let signed = Signed::start(scenario, &plan, TOKEN, LOAD_FROM).unwrap();
         (plan, signed)
+    }
+
+    #[test]
+    fn a_word_is_said_for_so_many_visits_and_for_the_rest_at_the_end() {
+        let mut scenario = scenario();
+        scenario.journeys[0].arrive = Arrivals::Own(Arrive::Constant { rate: 10.0, over: 60 * SECOND });
+        let plan = Arc::new(plan(&scenario));
+        assert!(!plan.visits.len().is_multiple_of(TOLD_AT_ONCE) && plan.visits.len() > TOLD_AT_ONCE);
+        let words = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&words);
+        let said = move || _ = count.fetch_add(1, Ordering::Relaxed);
+        let signed = Signed::start_metered(&scenario, &plan, TOKEN, LOAD_FROM, said).unwrap();
+        assert!(signed.wait(last(&plan), PATIENCE));
+        assert_eq!(words.load(Ordering::Relaxed), plan.visits.len().div_ceil(TOLD_AT_ONCE));
     }
 
     fn last(plan: &Plan) -> Duration {

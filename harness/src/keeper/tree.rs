@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::os::fd::OwnedFd;
 
-use procfs::process::{Process, all_processes};
+use procfs::process::{Process, Stat, all_processes};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// One process, told from any later one of the same id.
@@ -20,8 +20,11 @@ pub struct Identity {
 impl Identity {
     /// The process of this id, unless there is none or it has ended (a zombie has).
     pub fn of(pid: u32) -> Option<Self> {
-        let stat = Process::new(pid as i32).ok()?.stat().ok()?;
-        (!matches!(stat.state, 'Z' | 'X')).then_some(Self { pid, start: stat.starttime })
+        Self::living(&Process::new(pid as i32).ok()?.stat().ok()?)
+    }
+
+    fn living(stat: &Stat) -> Option<Self> {
+        (!matches!(stat.state, 'Z' | 'X')).then_some(Self { pid: stat.pid as u32, start: stat.starttime })
     }
 
     /// The name of the program it is now; another one after it has executed something else.
@@ -77,7 +80,7 @@ impl Tree {
             let is_process = || process.status().is_ok_and(|status| status.tgid == process.pid);
             if members.contains(&(stat.ppid as u32)) && is_process() {
                 members.insert(process.pid as u32);
-                found.extend(Identity::of(process.pid as u32));
+                found.extend(Identity::living(&stat));
             }
         }
         found
@@ -206,6 +209,7 @@ mod tests {
         assert!(new(&[grandchild.pid], &[]).is_empty(), "its parent is not known to belong to the tree");
         assert_eq!(new(&[grandchild.pid], &[shell.id()]), [grandchild.pid]);
         let parent = std::os::unix::process::parent_id();
+        assert_eq!(new(&[std::process::id()], &[parent]), [std::process::id()]);
         let id = || rustix::thread::gettid().as_raw_nonzero().get() as u32;
         std::thread::scope(|scope| scope.spawn(|| assert!(new(&[id()], &[parent]).is_empty())).join().unwrap());
         grandchild.signal(Signal::KILL);

@@ -219,12 +219,16 @@ impl Rig<'_> {
 
     /// A system that never became ready leaves its ending in the recording.
     fn not_started(&self, header: &Header, telegram: &Telegram, cause: StartError) -> Trouble {
-        self.without_load(header.clone(), telegram);
+        let mut header = header.clone();
+        if let StartError::NotReady(not_ready) = &cause {
+            header.observations.cgroup.clone_from(&not_ready.limits.0);
+        }
+        self.without_load(header, telegram);
         if let StartError::NotReady(not_ready) = &cause {
             self.end(Last {
                 ending: Some(not_ready.ending.clone()),
                 logs: Some(not_ready.logs.clone()),
-                confined: None,
+                confined: not_ready.limits.1.clone(),
                 events_dropped: 0,
             });
         }

@@ -118,18 +118,31 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
+/// What to do about a status that is not what the step expects.
+fn meant_by(status: u16) -> String {
+    match status {
+        404 | 405 => "give the step a path and a method that the system has".to_owned(),
+        300..=399 => format!(
+            "redirects are not followed: give the step the path that it leads to, or write `expect_status = {status}`"
+        ),
+        500.. => "what the system wrote may say why".to_owned(),
+        _ => format!("see to what the step sends, or write `expect_status = {status}` if that is right"),
+    }
+}
+
 fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
+        Outcome::Status(status @ (401 | 403))
+            if !rig.order.scenario.journeys.iter().any(|one| one.init_data.is_some()) =>
+        {
+            format!("was answered {status}, and no journey sends initData: write `init_data = \"authorization\"` in it")
+        }
         Outcome::Status(status @ (401 | 403)) => format!(
             "was answered {status}, and so would every player be: a matter of the signature check, not of load. Is the \
              initData checked with the BOT_TOKEN of its environment, over every field but `hash`, decoded once?"
         ),
-        Outcome::Status(status @ 500..) => format!("was answered {status}: what the system wrote may say why"),
-        Outcome::Status(status) => format!(
-            "was answered {status}: give the step a method and a path that the system has, or \
-             `expect_status = {status}` if that is right"
-        ),
+        Outcome::Status(status) => format!("was answered {status}: {}", meant_by(status)),
         Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
         Outcome::Timeout => "was not answered in time".to_owned(),
         Outcome::TlsFailed => of_speech(rig, "connected, but could not agree on TLS").unwrap_or_else(|| {
@@ -175,6 +188,13 @@ mod tests {
     use crate::plan::by_hand::{SECOND, journey, scenario, step};
     use crate::plan::plan;
     use crate::scenario::{Arrive, Journey};
+
+    #[test]
+    fn a_status_that_was_not_expected_says_what_to_do_about_it() {
+        for (status, word) in [(404, "path"), (405, "method"), (500, "wrote"), (302, "not followed"), (429, "429")] {
+            assert!(meant_by(status).contains(word), "{status}: {}", meant_by(status));
+        }
+    }
 
     /// As many journeys of one act each.
     fn journeys(count: usize) -> Vec<Journey> {

@@ -46,7 +46,9 @@ pub(super) fn standing(
     tell: &mut dyn FnMut(News<'_>),
 ) -> String {
     if let Some(stub) = telegram.stub().filter(|stub| stub.attendance().calls == 0 && !system.is_gone()) {
-        tell(News::Fact(&format!("note: {}", advice(rig, stub, system))));
+        let says =
+            "nothing has called Telegram yet, which is right where the system does so later or never; if it should";
+        tell(News::Fact(&format!("note: {says}: {}", advice(rig, stub, system))));
     }
     observed(rig, telegram)
 }

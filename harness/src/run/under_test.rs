@@ -46,7 +46,8 @@ impl UnderTest {
         let found = Attached::find(&sought, wait, rig.watch(), rig.stop);
         found.map(Self::Attached).map_err(|cause| match cause {
             NotThere::Interrupted => Trouble::Interrupted,
-            NotThere::Process { .. } | NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),
+            NotThere::Process { .. } | NotThere::Thread { .. } => Trouble::NotReady(cause.to_string()),
+            NotThere::Silent { .. } => Trouble::NotReady(format!("{cause}; {advice}")),
         })
     }
 

@@ -168,19 +168,24 @@ fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints:
 
 /// A budget on what neither a loop's own word nor a look from outside can tell would make every run invalid.
 fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
-    let from_inside = system.heartbeat != Heartbeat::Off && system.attach.is_none();
+    let is_started_here = system.attach.is_none();
+    if is_started_here && system.heartbeat != Heartbeat::Off {
+        return;
+    }
     let (why, help) = match (&system.ready, system.outside) {
-        _ if from_inside => return,
-        (Ready::Bot, _) => (
-            "a bot that only asks is not probed, and its loop has no heartbeat",
-            "say at which path the system answers: `ready = \"/healthz\"`",
-        ),
-        (_, Outside::Off) => ("its loop has no heartbeat, and `outside` is off", "leave `outside` on"),
+        (Ready::Bot, _) => {
+            ("a bot that only asks is not probed", "say at which path the system answers: `ready = \"/healthz\"`")
+        }
+        (_, Outside::Off) => ("`outside` is off", "leave `outside` on"),
+        (_, Outside::On) if system.speech.is_secure() => {
+            ("a system that speaks TLS is watched from outside on order only", "write `outside = \"often\"`")
+        }
         (_, Outside::On | Outside::Often) => return,
     };
     for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
-        let help = if system.attach.is_none() { format!("{help}, or `heartbeat` on") } else { help.to_owned() };
-        complaints.push(at.complain_of_key(format!("`stall` cannot be measured: {why}"), help));
+        let says = format!("`stall` cannot be measured: there is no heartbeat of its loop, and {why}");
+        let help = if is_started_here { format!("leave `heartbeat` on, or {help}") } else { help.to_owned() };
+        complaints.push(at.complain_of_key(says, help));
     }
 }
 

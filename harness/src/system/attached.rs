@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use floodrig_reports::recording::{Ending, EndingKind};
 use floodrig_stub::Stub;
+use procfs::process::Process;
 
 use super::clock::Clock;
 use super::in_flight::Moment;
@@ -55,10 +56,18 @@ pub struct Sought<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotThere {
     /// No such process on this machine.
-    #[error("there is no process {pid} on this machine")]
+    #[error("there is no process {pid} on this machine: look for the system's own again")]
     Process {
         /// Its id.
         pid: u32,
+    },
+    /// It is a thread of one.
+    #[error("{pid} is a thread of process {of}: name that")]
+    Thread {
+        /// Its id.
+        pid: u32,
+        /// The process's.
+        of: u32,
     },
     /// It did not answer in time.
     #[error("still waiting for {waited_for} after {within:?}")]
@@ -82,7 +91,6 @@ impl Attached {
         stop: &Stop,
     ) -> Result<Self, NotThere> {
         let Sought { address, speech, pid, ready, stub } = *sought;
-        let identity = |pid| Identity::of(pid).ok_or(NotThere::Process { pid });
         let process = pid.map(identity).transpose()?;
         let found = || Self { address, process: process.map(|process| Stranger::watch(process, watch)) };
         let until = clock.now() + within;
@@ -121,6 +129,15 @@ impl Attached {
         let pid = process.pid();
         let (ended, events_dropped) = process.leave();
         Left { ending: ended.map(|moment| ending(pid, moment)), events_dropped }
+    }
+}
+
+/// The id of a thread names its process in `/proc` too.
+fn identity(pid: u32) -> Result<Identity, NotThere> {
+    let process = Process::new(pid as i32).ok().and_then(|process| process.status().ok());
+    match process.map(|process| process.tgid as u32) {
+        Some(of) if of != pid => Err(NotThere::Thread { pid, of }),
+        Some(_) | None => Identity::of(pid).ok_or(NotThere::Process { pid }),
     }
 }
 

@@ -37,6 +37,8 @@ struct Group {
     dir: PathBuf,
     version: Version,
     limits: Limits,
+    /// Whether it is neither below the rig's own group nor beside it, so that limits of those between do not hold.
+    is_far: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,7 @@ impl Confinement {
             return made;
         }
         let places = Places::read();
-        match Group::make_new(places.unified.as_ref(), wanted, name) {
+        match Group::make_unified(places.unified.as_ref(), wanted, name) {
             Ok(group) => made.groups.push(group),
             Err(cause) => {
                 made.refused.push(format!("cgroup v2: {cause}"));
@@ -78,7 +80,7 @@ impl Confinement {
             (places.cpu.as_ref(), Limits { memory: None, cpu }),
         ];
         for (place, limits) in each.into_iter().filter(|(_, limits)| *limits != Limits::default()) {
-            match Group::make_old(place, limits, name) {
+            match Group::make_legacy(place, limits, name) {
                 Ok(group) => self.groups.push(group),
                 Err(cause) => self.refused.push(format!("cgroup v1: {cause}")),
             }
@@ -101,7 +103,10 @@ impl Confinement {
         if self.wanted == Limits::default() {
             return "inactive: no limit of memory or CPU is set".to_owned();
         }
-        let held = self.groups.first().map(|group| format!("{}, by cgroup v{}", self.held(), group.version as u8 + 1));
+        let held = self.groups.first().map(|group| {
+            let far = if group.is_far { ", far above the rig's own, whose limits do not count" } else { "" };
+            format!("{}, by cgroup v{}{far}", self.held(), group.version as u8 + 1)
+        });
         let unheld = self.unheld();
         let refused = (unheld != Limits::default()).then(|| self.refusal(unheld));
         let standing = if held.is_some() { "active" } else { "inactive" };
@@ -202,30 +207,37 @@ pub(super) fn own_kills() -> Option<PathBuf> {
 
 impl Group {
     /// A group that holds processes hands no controllers on, and not every one has them all (systemd gives sessions no
-    /// `cpu`), so that each above it is tried as well, up to the top one, which may always.
-    fn make_new(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
+    /// `cpu`), so that each above it is tried as well, up to the machine's own root, which may always.
+    fn make_unified(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
         let Place { dir, top } = place.ok_or_else(not_mounted)?;
-        let mut refused = None;
-        for parent in dir.ancestors().take_while(|parent| parent.starts_with(top)) {
-            let group = Self { dir: parent.join(name), version: Version::Two, limits };
-            match hand_on(parent, limits).and_then(|()| group.set()) {
-                Ok(()) => return Ok(group),
-                Err(cause) => refused = refused.or(Some(cause)),
+        let mut refused: Vec<String> = Vec::new();
+        for (above, parent) in dir.ancestors().take_while(|parent| parent.starts_with(top)).enumerate() {
+            let made = hand_on(parent, limits).and_then(|()| Self::new(parent.join(name), Version::Two, limits));
+            match made {
+                // Beside the rig's own group is where one below it would be, if that held nobody.
+                Ok(mut group) => {
+                    group.is_far = above > 1;
+                    return Ok(group);
+                }
+                Err(cause) => refused.push(cause.to_string()),
             }
         }
-        Err(refused.unwrap_or_else(not_mounted))
+        Err(io::Error::other(refused.join("; ")))
     }
 
-    fn make_old(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
-        let dir = place.ok_or_else(not_mounted)?.dir.join(name);
-        let group = Self { dir, version: Version::One, limits };
+    fn make_legacy(place: Option<&Place>, limits: Limits, name: &str) -> io::Result<Self> {
+        Self::new(place.ok_or_else(not_mounted)?.dir.join(name), Version::One, limits)
+    }
+
+    fn new(dir: PathBuf, version: Version, limits: Limits) -> io::Result<Self> {
+        fs::create_dir(&dir).map_err(|cause| of_file(&dir, &cause))?;
+        let group = Self { dir, version, limits, is_far: false };
         group.set().map(|()| group)
     }
 
     fn set(&self) -> io::Result<()> {
         match self.version {
             Version::Two => {
-                fs::create_dir(&self.dir)?;
                 self.limit("memory.max", self.limits.memory)?;
                 // Without swap accounting there is nothing to forbid.
                 self.try_limit("memory.swap.max", self.limits.memory.map(|_| 0));
@@ -233,7 +245,6 @@ impl Group {
                 self.limit("cpu.max", quota)
             }
             Version::One => {
-                fs::create_dir(&self.dir)?;
                 self.limit("memory.limit_in_bytes", self.limits.memory)?;
                 self.try_limit("memory.memsw.limit_in_bytes", self.limits.memory);
                 self.limit("cpu.cfs_period_us", self.limits.cpu.map(|_| PERIOD_US))?;
@@ -292,14 +303,15 @@ fn not_mounted() -> io::Error {
 /// Lets the groups below this one of version 2 have what these limits need, if it has all of that itself.
 fn hand_on(parent: &Path, limits: Limits) -> io::Result<()> {
     let needed = [limits.memory.map(|_| "memory"), limits.cpu.map(|_| "cpu")];
-    let has = fs::read_to_string(parent.join("cgroup.controllers"))?;
-    for controller in needed.into_iter().flatten() {
-        if !has.split_whitespace().any(|one| one == controller) {
-            return Err(io::Error::other(format!("{} has no `{controller}`", parent.display())));
-        }
+    let file = parent.join("cgroup.controllers");
+    let has = fs::read_to_string(&file).map_err(|cause| of_file(&file, &cause))?;
+    let lacks = |controller: &&str| !has.split_whitespace().any(|one| one == *controller);
+    if let Some(controller) = needed.into_iter().flatten().find(lacks) {
+        return Err(io::Error::other(format!("{} has no `{controller}`", parent.display())));
     }
-    let mut needed = needed.into_iter().flatten();
-    needed.try_for_each(|controller| write(&parent.join("cgroup.subtree_control"), &format!("+{controller}")))
+    // All at once, since the kernel takes all of a line or nothing.
+    let line: Vec<String> = needed.into_iter().flatten().map(|controller| format!("+{controller}")).collect();
+    write(&parent.join("cgroup.subtree_control"), &line.join(" "))
 }
 
 /// Removes a group that nobody is in any more.
@@ -311,7 +323,11 @@ fn leave_nothing(dir: &Path) {
 fn write(file: &Path, value: &str) -> io::Result<()> {
     // Never made: below a folder that is no control group there is nothing to set.
     let written = OpenOptions::new().write(true).open(file).and_then(|mut file| file.write_all(value.as_bytes()));
-    written.map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", file.display())))
+    written.map_err(|cause| of_file(file, &cause))
+}
+
+fn of_file(file: &Path, cause: &io::Error) -> io::Error {
+    io::Error::new(cause.kind(), format!("{}: {cause}", file.display()))
 }
 
 /// The number after this name on a line of its own.
@@ -367,7 +383,7 @@ mod tests {
     fn a_limit_that_is_held_beside_one_that_is_refused_is_active_and_each_is_named() {
         let (memory, cpu) = (Some(512 << 20), Some(1.5));
         let words = |limits| {
-            let group = Group { dir: PathBuf::from("/nowhere"), version: Version::One, limits };
+            let group = Group { dir: PathBuf::from("/nowhere"), version: Version::One, limits, is_far: false };
             let refused = vec!["cgroup v2: full".to_owned(), "cgroup v1: denied".to_owned()];
             Confinement { groups: vec![group], wanted: Limits { memory, cpu }, refused }.in_words()
         };

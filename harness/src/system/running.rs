@@ -190,11 +190,12 @@ impl System {
 
     fn not_ready(self, why: Unready, launch: &Launch) -> StartError {
         let stdout = Arc::clone(&self.stdout);
-        let Stopped { mut ending, logs, confined: _, events_dropped: _ } = self.stop(launch.stop_within);
+        let limits = self.confinement();
+        let Stopped { mut ending, logs, confined, events_dropped: _ } = self.stop(launch.stop_within);
         if ending.stderr_tail.is_empty() {
             ending.stderr_tail = look(&stdout, |output| output.tail(QUOTED_LINES));
         }
-        StartError::NotReady(Box::new(NotReady { why, ending, logs }))
+        StartError::NotReady(Box::new(NotReady { why, ending, logs, limits: (limits, confined) }))
     }
 
     /// How and when it died by itself, if it did.
@@ -276,8 +277,13 @@ impl System {
         await_end(self.threads.drain(..));
         let tail = look(&self.stderr, Output::whole_tail);
         let mut ending = self.ending(within, &tail, confined.as_ref());
-        if ending.kind != EndingKind::Stopped && capped.is_some() {
-            (ending.note, ending.oom) = (capped, Some(false));
+        if let Some(capped) = capped {
+            let died = ending.kind != EndingKind::Stopped;
+            ending = if died {
+                Ending { note: Some(capped), oom: Some(false), ..ending }
+            } else {
+                noted(ending, [Some(&capped)])
+            };
         }
         let left: Vec<u32> = left.iter().map(|process| process.pid).chain(self.known.look().left.clone()).collect();
         if !left.is_empty() {

@@ -4,11 +4,11 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use floodrig_reports::recording::{Ending, Logs};
+use floodrig_reports::recording::{Confined, Ending, Logs};
 
-use super::death::Death;
+use super::death::{Cause, Death};
 use super::port::PortError;
-use crate::keeper::KeepError;
+use crate::keeper::{Exit, KeepError};
 use crate::redirect::Stray;
 
 /// Why a system is not running.
@@ -37,6 +37,8 @@ pub struct NotReady {
     pub ending: Ending,
     /// What it had logged.
     pub logs: Logs,
+    /// The limits in force, in words, and what the kernel counted of them.
+    pub limits: (String, Option<Confined>),
 }
 
 /// Why a system did not become ready.
@@ -83,6 +85,10 @@ impl fmt::Display for NotReady {
         if let (Unready::Died(_), Some(note)) = (&self.why, &self.ending.note) {
             write!(to, "; {note}")?;
         }
+        if self.ending.oom == Some(true) {
+            let (limits, _) = &self.limits;
+            write!(to, " for want of memory, by the kernel's out-of-memory killer (limits: {limits}): allow it more")?;
+        }
         match self.ending.stderr_tail.as_slice() {
             [] => to.write_str("; it printed nothing"),
             lines => write!(to, "; its last lines:\n  {}", lines.join("\n  ")),
@@ -93,6 +99,7 @@ impl fmt::Display for NotReady {
 impl fmt::Display for Unready {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Died(Death { cause: cause @ Cause(Exit::Signal(_)), .. }) => write!(to, "it was {cause} before that"),
             Self::Died(death) => write!(to, "it {} before that", death.cause),
             Self::Strayed(stray) => stray.fmt(to),
             Self::NoBot { waited_for, within, pid, advice } => {
@@ -119,7 +126,10 @@ fn listens(listening: &[SocketAddr], target: SocketAddr) -> String {
     let is_reached = ours.iter().any(|address| *address == target.ip() || address.is_unspecified());
     match (listening.is_empty(), ours.is_empty()) {
         (true, _) => "listens nowhere".to_owned(),
-        (false, true) => format!("listens on {places}: does it read PORT?"),
+        (false, true) => {
+            let port = listening[0].port();
+            format!("listens on {places}: let it read PORT, or write `port = {port}` under [system]")
+        }
         (false, false) if is_reached => format!("listens on {places}, as it should"),
         (false, false) => format!("listens on {places}: let it listen on {} too", target.ip()),
     }
@@ -137,7 +147,10 @@ mod tests {
             listens(&places, target)
         };
         assert_eq!(said(&[]), "listens nowhere");
-        assert_eq!(said(&["0.0.0.0:3000"]), "listens on 0.0.0.0:3000: does it read PORT?");
+        assert_eq!(
+            said(&["0.0.0.0:3000"]),
+            "listens on 0.0.0.0:3000: let it read PORT, or write `port = 3000` under [system]"
+        );
         assert_eq!(said(&["[::1]:8080"]), "listens on [::1]:8080: let it listen on 127.0.0.1 too");
         for place in ["127.0.0.1:8080", "0.0.0.0:8080", "[::]:8080"] {
             let both = format!("listens on 0.0.0.0:3000, {place}, as it should");

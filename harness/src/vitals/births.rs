@@ -1,42 +1,65 @@
-//! Whether the machine has had new processes or threads, so that the tree may have grown: walking it costs more than all
-//! else that is read of a process.
+//! What to look at for processes that are new in the system's tree: walking it costs more than all else that is read of
+//! a process, and while the machine has no new process or thread nothing of it is new either.
+//!
+//! An id is given a moment before `/proc` shows its process, and the kernel's lists of children can miss one while
+//! another ends: so whatever was seen of a birth, the tree is walked afterwards as well, when there is time for it.
 
 use std::fs::File;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
-/// Births that are looked at one by one; more of them cost as much as a walk of the tree.
-const FEW: u64 = 16;
+use rustix::fs::{PROC_SUPER_MAGIC, fstatfs};
+
+/// Births that are looked at one by one. A walk of a small tree is some 80 system calls, and a look at one id is five.
+const FEW: u32 = 16;
+/// The first may come too early for what was born right before it.
+const WALKS_AFTER_A_BIRTH: u32 = 2;
 
 /// Watches for births.
 #[derive(Debug, Default)]
 pub(super) struct Births {
     file: Option<File>,
     last: Option<u32>,
+    walks_due: u32,
 }
 
-/// What was born since the last look.
+/// Where something new may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Born {
-    Nothing,
-    /// Processes and threads of no other ids.
+pub(super) enum Look {
+    /// Nowhere.
+    Nowhere,
+    /// Among the processes and threads of these ids.
     Among(RangeInclusive<u32>),
-    /// Too many to look at, or nobody knows.
-    Anything,
+    /// Anywhere: the tree is to be walked.
+    Anywhere,
 }
 
 impl Births {
-    /// Since the last time.
-    pub(super) fn look(&mut self) -> Born {
+    /// Where something may be that was not there the last time; `at_leisure`, now and then, is the time to walk.
+    pub(super) fn look(&mut self, at_leisure: bool) -> Look {
         let (before, newest) = (self.last, self.newest());
         self.last = newest;
-        before.zip(newest).map_or(Born::Anything, |(before, last)| born(before, last))
+        let born = before.zip(newest).map_or(Look::Anywhere, |(before, newest)| between(before, newest));
+        self.decide(born, at_leisure)
     }
 
-    /// `proc_loadavg(5)`: the last field is the id that was given most recently.
+    fn decide(&mut self, born: Look, at_leisure: bool) -> Look {
+        if born != Look::Nowhere {
+            self.walks_due = WALKS_AFTER_A_BIRTH;
+        }
+        if at_leisure && self.walks_due > 0 {
+            self.walks_due -= 1;
+            return Look::Anywhere;
+        }
+        born
+    }
+
+    /// `proc_loadavg(5)`: the last field is the id that was given most recently. A container may have a file of its own
+    /// in that place (lxcfs), whose ids are the host's or are refreshed every few seconds; such a one is not asked.
     fn newest(&mut self) -> Option<u32> {
         if self.file.is_none() {
-            self.file = File::open("/proc/loadavg").ok();
+            let file = File::open("/proc/loadavg").ok()?;
+            self.file = (fstatfs(&file).ok()?.f_type == PROC_SUPER_MAGIC).then_some(file);
         }
         let mut bytes = [0; 128];
         let read = self.file.as_ref()?.read_at(&mut bytes, 0).ok()?;
@@ -46,11 +69,11 @@ impl Births {
 }
 
 /// Ids are given in order, and from the start again at their end.
-fn born(before: u32, last: u32) -> Born {
-    match u64::from(last).checked_sub(u64::from(before)) {
-        Some(0) => Born::Nothing,
-        Some(count) if count <= FEW => Born::Among(before + 1..=last),
-        Some(_) | None => Born::Anything,
+fn between(before: u32, newest: u32) -> Look {
+    match newest.checked_sub(before) {
+        Some(0) => Look::Nowhere,
+        Some(1..=FEW) => Look::Among(before + 1..=newest),
+        Some(_) | None => Look::Anywhere,
     }
 }
 
@@ -59,24 +82,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_birth_is_seen() {
+    fn a_birth_is_between_the_newest_before_and_after_it() {
         let mut births = Births::default();
-        assert_eq!(births.look(), Born::Anything, "nothing is known at first");
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        match births.look() {
-            Born::Among(ids) => assert!(ids.contains(&child.id()), "{ids:?}"),
-            // The tests beside this one have children too.
-            Born::Anything => {}
-            Born::Nothing => panic!("{} was born", child.id()),
-        }
-        child.wait().unwrap();
+        // Where ids start again meanwhile.
+        let seen = (0..3).any(|_| {
+            let before = births.newest().unwrap();
+            let mut child = std::process::Command::new("true").spawn().unwrap();
+            let after = births.newest().unwrap();
+            child.wait().unwrap();
+            before < child.id() && child.id() <= after
+        });
+        assert!(seen);
     }
 
     #[test]
-    fn ids_that_start_again_may_be_anything() {
-        assert_eq!(born(7, 7), Born::Nothing);
-        assert_eq!(born(7, 9), Born::Among(8..=9));
-        assert_eq!(born(7, 7 + FEW as u32 + 1), Born::Anything);
-        assert_eq!(born(32_000, 310), Born::Anything);
+    fn a_few_births_are_among_their_ids() {
+        assert_eq!(between(7, 7), Look::Nowhere);
+        assert_eq!(between(7, 9), Look::Among(8..=9));
+        assert_eq!(between(7, 7 + FEW), Look::Among(8..=7 + FEW));
+    }
+
+    #[test]
+    fn many_births_and_ids_that_start_again_may_be_anything() {
+        assert_eq!([between(7, 8 + FEW), between(32_000, 310)], [Look::Anywhere, Look::Anywhere]);
+    }
+
+    #[test]
+    fn the_tree_is_walked_twice_at_leisure_after_a_birth_and_then_no_more() {
+        let mut births = Births::default();
+        let among = Look::Among(8..=9);
+        assert_eq!(births.decide(Look::Nowhere, true), Look::Nowhere, "nothing was born yet");
+        assert_eq!(births.decide(among.clone(), false), among);
+        assert_eq!(births.decide(Look::Nowhere, false), Look::Nowhere);
+        for expected in [Look::Anywhere, Look::Anywhere, Look::Nowhere] {
+            assert_eq!(births.decide(Look::Nowhere, true), expected);
+        }
+    }
+
+    #[test]
+    fn where_nobody_knows_of_births_every_look_is_a_walk() {
+        let mut births = Births::default();
+        assert_eq!([true, false, true].map(|all| births.decide(Look::Anywhere, all)), [const { Look::Anywhere }; 3]);
     }
 }

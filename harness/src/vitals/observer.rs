@@ -58,6 +58,7 @@ pub struct Observer {
     black_box: String,
     bare_connects: String,
     proc: String,
+    doubt: Option<String>,
     listen_queue: String,
     connections: Option<OutboundWatch>,
     outbound: String,
@@ -115,7 +116,8 @@ impl Observer {
         let tree = subject.tree();
         let connections = subject.connections(clock, &rows);
         let (black_box, bare_connects) = (black_box(&probe, pace), bare_connects(&connects, pace));
-        let (listen_queue, proc, outbound) = (standing(&queue), subject.proc(&tree), standing(&connections));
+        let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
+        let doubt = subject.doubt();
         let (probe, bare, queue) = (probe.ok(), connects.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
@@ -149,6 +151,7 @@ impl Observer {
             black_box,
             bare_connects,
             proc,
+            doubt,
             listen_queue,
             connections,
             outbound,
@@ -162,9 +165,14 @@ impl Observer {
         to.heartbeat = self.heartbeat.to_string();
         to.black_box.clone_from(&self.black_box);
         to.bare_connects.clone_from(&self.bare_connects);
-        to.proc.clone_from(&self.proc);
+        to.proc = self.doubt.as_ref().map_or_else(|| self.proc.clone(), |doubt| format!("{}: {doubt}", self.proc));
         to.listen_queue.clone_from(&self.listen_queue);
         to.outbound.clone_from(&self.outbound);
+    }
+
+    /// Why what is watched may not be the system.
+    pub fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
     }
 
     /// Ends the observation; to be called while the system still runs, or after it has died.
@@ -191,7 +199,7 @@ fn black_box(probe: &Result<Probe, String>, pace: Pace) -> String {
     let asked = match (probe, pace) {
         (Err(why), _) => return format!("inactive: {why}"),
         (Ok(_), Pace::Beside) => "active: asked twice a second, beside the heartbeat",
-        (Ok(_), Pace::Alone) => "active: asked 20 times a second; under load a stall shorter than 150 ms may be missed",
+        (Ok(_), Pace::Alone) => "active: asked 20 times a second; under load a stall shorter than 200 ms may be missed",
     };
     match probe {
         Ok(Probe { sees_others: false, .. }) => {

@@ -9,7 +9,7 @@ use floodrig_reports::recording::PidVital;
 use procfs::ProcError;
 use procfs::process::{LimitValue, Process};
 
-use super::births::{Births, Born};
+use super::births::{Births, Look};
 use super::files::{Files, Status};
 use super::threads::Threads;
 use crate::keeper::{Identity, Tree};
@@ -40,7 +40,6 @@ pub(super) struct Processes {
     whose: Whose,
     system_cores: Vec<u32>,
     births: Births,
-    walks_due: u32,
     known: BTreeMap<Identity, Known>,
     /// Whether it was an orphan by then.
     noted: BTreeSet<(Identity, bool)>,
@@ -63,7 +62,6 @@ impl Processes {
             whose,
             system_cores,
             births: Births::default(),
-            walks_due: 0,
             known: BTreeMap::new(),
             noted: BTreeSet::new(),
             ticks: 0,
@@ -80,24 +78,14 @@ impl Processes {
     }
 
     /// Looks for processes that are new in the tree.
-    fn look_for_new(&mut self, all: bool) {
+    fn look_for_new(&mut self, at_leisure: bool) {
         let Some(tree) = self.whose.tree else { return };
-        let born = self.births.look();
-        if born != Born::Nothing {
-            self.walks_due = WALKS_AFTER_A_BIRTH;
-        }
-        match born {
-            Born::Anything => self.meet(tree.processes()),
-            _ if all && self.walks_due > 0 => {
-                self.walks_due -= 1;
-                self.meet(tree.processes());
-            }
-            Born::Among(ids) => {
-                let known: BTreeSet<u32> = self.known.keys().map(|known| known.pid).collect();
-                self.meet(tree.newcomers(ids, known));
-            }
-            Born::Nothing => {}
-        }
+        let found = match self.births.look(at_leisure) {
+            Look::Nowhere => return,
+            Look::Among(ids) => tree.newcomers(ids, self.known.keys().map(|known| known.pid).collect()),
+            Look::Anywhere => tree.processes(),
+        };
+        self.meet(found);
     }
 
     fn meet(&mut self, found: Vec<Identity>) {
@@ -142,11 +130,8 @@ impl Processes {
 /// Processes whose files stay open; three handles each are few among those that the rig needs for its connections.
 const STAY_OPEN: usize = 100;
 /// In one tick of so many all is read: what changes slowly, or takes the kernel long to tell, such as the peak of memory
-/// (a higher one is seen at once in what is resident) and the threads.
+/// (a higher one is seen at once in what is resident) and the threads. What is known is kept until it ends.
 const ALL_EVERY: u32 = 10;
-/// The kernel's list of children can miss one while another ends, so the tree is walked again after any birth, and what
-/// is known is kept until it ends.
-const WALKS_AFTER_A_BIRTH: u32 = 2;
 /// Processes that get a note; a system that starts thousands of strays makes the point with the first hundred.
 const NOTED: usize = 100;
 

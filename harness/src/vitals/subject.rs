@@ -117,17 +117,10 @@ impl Subject {
         if seen { Ok(tree) } else { Err("/proc shows no process of the system".to_owned()) }
     }
 
-    /// Whether its processes are watched, and what is to be said of them.
-    pub(super) fn proc(&self, tree: &Result<Tree, String>) -> String {
-        match tree {
-            Err(why) => format!("inactive: {why}"),
-            Ok(tree) => self.doubtful(*tree).map_or_else(|| "active".to_owned(), |why| format!("active: {why}")),
-        }
-    }
-
     /// Why a process that the rig was told of may not be the system.
-    fn doubtful(&self, tree: Tree) -> Option<String> {
-        let (Tree::From(pid), port) = (tree, self.here().ok()?.port()) else { return None };
+    pub(super) fn doubt(&self) -> Option<String> {
+        let Ok(tree @ Tree::From(pid)) = self.tree else { return None };
+        let port = self.here().ok()?.port();
         let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();
         let stranger = port::stranger(&pids, port)?;
         Some(format!(

@@ -45,7 +45,8 @@ fn a_program_that_leaves_something_running_and_its_output_open_is_asked_for_its_
 
 #[test]
 fn a_system_that_runs_already_needs_nothing_of_this_machine() {
-    let rig = Rig::small(&[("seed", "needs = [\"no-such-program\"]\nseed")]);
+    let soon = ("command = [", "ready_within = \"1s\"\ncommand = [");
+    let rig = Rig::small(&[("seed", "needs = [\"no-such-program\"]\nseed"), soon]);
     let left = rig.with(&["--target", "http://127.0.0.1:1"]).run();
     assert!(!left.stderr.contains("no-such-program"), "{}", left.stderr);
 }

@@ -113,8 +113,8 @@ fn under_constant_traffic_what_the_system_held_as_it_died_is_what_the_ending_say
         if held == in_flight {
             return;
         }
-        assert!(late, "{answers} answered: {held} held, {in_flight} in flight, and its loop was never late");
-        tries.push((answers, held, in_flight));
+        // The system's loop may have been late, or the rig: it hears of the last answer 6 ms before the end.
+        tries.push((answers, held, in_flight, late));
     }
-    panic!("answered, held, in flight: {tries:?}");
+    panic!("answered, held, in flight, the system's loop late: {tries:?}");
 }

@@ -1,6 +1,8 @@
 //! What a run comes to: verdict, exit status, files, and numbers that agree.
 
-use crate::rig::Rig;
+use std::time::Duration;
+
+use crate::rig::{Rig, kill};
 
 #[test]
 fn a_small_run_passes_and_leaves_its_files() {
@@ -78,18 +80,27 @@ fn a_table_that_quotes_a_complaint_has_no_colours_in_a_pipe() {
 }
 
 #[test]
-fn an_invalid_run_that_is_tried_again_leaves_its_folder_to_the_second_try_and_no_other_is_written_over() {
-    let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]);
-    let other = rig.path().join("out-discarded");
-    std::fs::create_dir(&other).expect("a folder");
+fn a_run_that_was_invalid_by_the_rigs_fault_is_tried_again_and_leaves_its_folder_to_the_second_try() {
+    let rig = Rig::small(&[]);
+    let other = rig.path().join("out/discarded");
+    std::fs::create_dir_all(&other).expect("a folder");
     std::fs::write(other.join("run.jsonl"), "of another run").expect("a recording");
-    let left = rig.run();
-    assert!(left.stderr.contains("once more"), "a quick run that is invalid is tried again: {}", left.stderr);
+    let child = rig.start();
+    rig.load_has_begun();
+    kill(child.id(), "STOP");
+    std::thread::sleep(Duration::from_secs(2));
+    kill(child.id(), "CONT");
+    let left = rig.wait(child).ended(0);
+    assert!(left.stderr.contains("this one is left in out/discarded-2"), "{}", left.stderr);
     assert_eq!(std::fs::read_to_string(other.join("run.jsonl")).expect("a recording"), "of another run");
-    for run in ["out-discarded-2", "out"] {
-        assert!(rig.path().join(run).join("summary.json").exists(), "{run}");
-    }
-    assert!(left.stderr.contains("this one is left in out-discarded-2"), "{}", left.stderr);
+    assert!(left.file("discarded-2/summary.json").contains("the rig stood still"));
+    assert_eq!(left.summary()["verdict"], "pass");
+}
+
+#[test]
+fn a_run_that_no_machine_would_have_made_valid_is_not_tried_again() {
+    let left = Rig::small(&[("[crowd]", "[budgets]\nlatency.guess = { p99 = \"10s\" }\n\n[crowd]")]).run().ended(4);
+    assert!(!left.stderr.contains("once more"), "{}", left.stderr);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod did_not_recover;
 mod init_data;
+mod killed_for_memory;
 mod lost_at_stop;
 mod pool_saturated;
 mod render_stampede;
@@ -19,6 +20,8 @@ pub enum FindingId {
     DidNotRecover,
     /// Forged initData, in which another user is named than the one its hash is of, was let in: the hash is not checked.
     ForgedInitData,
+    /// Processes of the system were killed for want of memory, and it went on without them.
+    KilledForMemory,
     /// Accepted work was lost when the system was ordered to stop.
     LostAtStop,
     /// A pool of connections is the bottleneck: all of it is busy while the event loop is calm.
@@ -48,6 +51,7 @@ impl FindingId {
         match self {
             Self::DidNotRecover => "did_not_recover",
             Self::ForgedInitData => "forged_init_data",
+            Self::KilledForMemory => "killed_for_memory",
             Self::LostAtStop => "lost_at_stop",
             Self::PoolSaturated => "pool_saturated",
             Self::RenderStampede => "render_stampede",
@@ -64,6 +68,7 @@ pub fn findings(summary: &Summary, timeline: &Timeline) -> Vec<Finding> {
         init_data::forged(summary),
         render_stampede::find(timeline, load_from_s),
         throttle_storm::find(summary, timeline),
+        killed_for_memory::find(summary),
         lost_at_stop::find(summary),
         did_not_recover::find(summary),
         pool_saturated::find(summary, timeline),

@@ -100,8 +100,8 @@ fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
             return Err("the recording ends before the stalls from outside were written".to_owned());
         }
         return Err(format!(
-            "nothing watched for stalls (black_box: {black_box}; bare_connects: {bare_connects}; heartbeat: \
-             {heartbeat})"
+            "nothing watched for stalls, so drop it, or give the system what can be watched (black_box: {black_box}; \
+             bare_connects: {bare_connects}; heartbeat: {heartbeat})"
         ));
     };
     if ms == 0.0 && limit.is_some_and(|limit| limit < SHORTEST_STALL) {

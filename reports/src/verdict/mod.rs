@@ -11,7 +11,8 @@ mod words;
 pub use judge::judge;
 pub use lines::budget_lines;
 pub use standing::{BudgetLine, Standing};
-pub(crate) use validity::{LATE_SHARE, faults_of_the_rig};
+pub(crate) use validity::LATE_SHARE;
+pub use validity::faults_of_the_rig;
 pub use words::{ending_words, headline};
 
 use serde::{Deserialize, Serialize};

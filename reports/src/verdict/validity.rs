@@ -24,7 +24,7 @@ const STOLEN: f64 = 0.1;
 const MOST_STOLEN: f64 = 0.2;
 
 /// Why the run tells nothing about the system; empty when it does.
-pub(crate) fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
+pub fn faults_of_the_rig(summary: &Summary) -> Vec<String> {
     if !summary.header.parts.is_empty() {
         return faults_of_the_rigs(summary);
     }

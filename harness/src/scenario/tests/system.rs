@@ -55,6 +55,24 @@ fn a_budget_of_stalls_needs_somebody_who_watches_for_them() {
 }
 
 #[test]
+fn a_system_that_speaks_tls_or_runs_already_needs_another_watch_for_a_budget_of_stalls() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
+    let says = |system: &str| {
+        let written = format!("budgets.stall = '1s'\nsystem.{system}");
+        spoken_to(folder.path(), &written).map(drop).map_err(|complaints| complaints[0].says.clone())
+    };
+    let secure = "tls.ca = 'ca.pem'\nsystem.heartbeat = 'off'";
+    assert!(says(secure).unwrap_err().contains("on order only"));
+    assert_eq!(says(&format!("{secure}\nsystem.outside = 'often'")), Ok(()));
+    let attached = |outside: &str| {
+        with_system(&format!("url = 'http://127.0.0.1:1'\noutside = '{outside}'\n[budgets]\nstall = '1s'\n"))
+    };
+    assert!(attached("on").is_ok());
+    assert!(attached("off").unwrap_err()[0].contains("`outside` is off"));
+}
+
+#[test]
 fn a_service_has_a_port_that_environments_may_name_and_its_own_sign_of_readiness() {
     let written = "name = 's'\nsystem.command = ['run']\nsystem.env = { URL = 'pg://x:{service.db.port}/y' }\n\
                 system.memory = '512MiB'\nsystem.cpu = 1.5\nsystem.open_files = 256\n\

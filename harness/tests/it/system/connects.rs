@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use floodrig::system::System;
+use floodrig::system::port::servers;
 use floodrig::vitals::{Observed, Observer, Subject};
 use floodrig_reports::recording::{Apart, Observations, Stall, StallKind, Vital};
 use rustix::process::Signal;
 
 use super::drawn::Drawn;
 use super::loops::{Done, Language, Look, Loop};
-use super::support::{LONG, Run, below, shell, signal, subject};
+use super::support::{LONG, Run, below, shell, signal, subject, until};
 use crate::tools;
 
 /// How often a measurement of real time is tried on a machine that others use too.
@@ -187,7 +188,8 @@ fn one_of_two_servers_that_share_a_port_stalls_and_is_seen() {
         // The kernel gives each of them every other connection by chance (SO_REUSEPORT).
         let server = Language::Python.server();
         let of = Loop::of(&format!("python3 {server} & exec python3 {server}"), &[], Look::OutsideOnly);
-        std::thread::sleep(ms(1000));
+        until("both listen", || (servers(&of.pids(), of.port()).len() == 2).then_some(()));
+        std::thread::sleep(ms(500));
         let done = stopped(&of.run, of.system.pid(), ms(800 + drawn.below(700)));
         std::thread::sleep(ms(300));
         (vec![done], of.end().1)

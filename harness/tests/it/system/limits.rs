@@ -6,9 +6,9 @@ use super::support::{LONG, Run, dies_by, shell, until};
 
 /// Whether the kernel holds the limits, as it must where somebody says by which version of control groups.
 #[expect(clippy::disallowed_methods, reason = "whoever starts the tests in a kernel knows its control groups")]
-fn is_held(said: &str) -> bool {
+fn held_as_promised(said: &str) -> bool {
     if let Ok(version) = std::env::var("FLOODRIG_TEST_CGROUP") {
-        assert!(said.starts_with("active: ") && said.ends_with(&format!(", by cgroup v{version}")), "{said}");
+        assert!(said.starts_with("active: ") && said.contains(&format!(", by cgroup v{version}")), "{said}");
     }
     said.starts_with("active")
 }
@@ -26,7 +26,7 @@ fn a_system_beyond_its_memory_is_killed_and_the_kernels_count_proves_it() {
     let stopped = system.stop(LONG);
     // Through the shell, whose status is 128 and the signal.
     assert_eq!((stopped.ending.code, stopped.ending.signal.as_deref()), (Some(137), Some("SIGKILL")));
-    if is_held(&held) {
+    if held_as_promised(&held) {
         assert_eq!(stopped.ending.oom, Some(true), "{:?}", stopped.ending);
         let confined = stopped.confined.unwrap();
         assert_eq!((confined.memory_limit_bytes, confined.oom_kills), (Some(64 << 20), Some(1)));
@@ -49,7 +49,7 @@ fn another_signal_within_the_limit_is_no_want_of_memory() {
     std::fs::write(dir.path().join("now"), "").unwrap();
     until("its death", || system.death());
     let stopped = system.stop(LONG);
-    if is_held(&held) {
+    if held_as_promised(&held) {
         assert_eq!((stopped.ending.oom, stopped.confined.unwrap().oom_kills), (Some(false), Some(0)));
     } else {
         assert_eq!((stopped.ending.note, stopped.confined), (None, None));
@@ -66,7 +66,7 @@ fn a_system_beyond_its_cpu_time_is_kept_waiting_and_the_wait_is_counted() {
     // Some twenty periods of 100 ms, of a tenth part each, whatever else runs.
     std::thread::sleep(std::time::Duration::from_secs(2));
     let confined = system.stop(LONG).confined;
-    if is_held(&held) {
+    if held_as_promised(&held) {
         let confined = confined.unwrap();
         assert_eq!(confined.cpu_limit, Some(0.1));
         assert!(confined.throttled_periods >= Some(5) && confined.throttled_us > Some(100_000), "{confined:?}");
@@ -84,7 +84,7 @@ fn no_group_outlives_its_system() {
     let system = run.start(&launch).unwrap();
     let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", system.pid())).unwrap();
     let entered = groups.contains(&format!("-{}\n", launch.port));
-    assert_eq!(entered, is_held(&system.confinement()), "{groups}");
+    assert_eq!(entered, held_as_promised(&system.confinement()), "{groups}");
     let root = std::path::Path::new("/sys/fs/cgroup");
     system.stop(LONG);
     let is_left = |line: &str| {

@@ -13,7 +13,7 @@ use floodrig::system::{Clock, System};
 use floodrig::vitals::{Folder, Observed, Observer, Subject};
 use floodrig_reports::recording::{Observations, Row, Stack, Stall, StallKind, Towards, Vital};
 
-use super::support::{LONG, Run, shell, subject, until};
+use super::support::{LONG, Run, below, shell, subject, until};
 use crate::tools;
 
 /// What runs the small server.
@@ -148,6 +148,16 @@ impl Loop {
     /// Orders something and waits for its end.
     pub(crate) fn order(&self, path: &str) {
         request(self.port, path);
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its processes.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        below(self.system.root()).iter().map(|process| process.pid).collect()
     }
 
     /// Whether somebody answers there now.
