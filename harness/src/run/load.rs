@@ -46,8 +46,8 @@ pub(super) fn load(
     let seat = Seat::among(&ground.cores.rig);
     let observer = observe(rig, telegram, side, seat.clone());
     observer.describe(&mut header.observations);
-    if let Some(doubt) = observer.doubt() {
-        tell(News::Fact(&format!("note: {doubt}")));
+    if let Some(remark) = observer.remark() {
+        tell(News::Fact(&format!("note: {remark}")));
     }
     header.observations.deliveries = header::deliveries(&rig.order.scenario, telegram);
     rig.lookout.under_load();

@@ -58,7 +58,7 @@ pub struct Observer {
     black_box: String,
     bare_connects: String,
     proc: String,
-    doubt: Option<String>,
+    remark: Option<String>,
     listen_queue: String,
     connections: Option<OutboundWatch>,
     outbound: String,
@@ -117,7 +117,7 @@ impl Observer {
         let connections = subject.connections(clock, &rows);
         let (black_box, bare_connects) = (black_box(&probe, pace), bare_connects(&connects, pace));
         let (listen_queue, proc, outbound) = (standing(&queue), standing(&tree), standing(&connections));
-        let doubt = subject.doubt();
+        let remark = subject.remark();
         let (probe, bare, queue) = (probe.ok(), connects.ok(), queue.ok());
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
@@ -151,7 +151,7 @@ impl Observer {
             black_box,
             bare_connects,
             proc,
-            doubt,
+            remark,
             listen_queue,
             connections,
             outbound,
@@ -165,14 +165,14 @@ impl Observer {
         to.heartbeat = self.heartbeat.to_string();
         to.black_box.clone_from(&self.black_box);
         to.bare_connects.clone_from(&self.bare_connects);
-        to.proc = self.doubt.as_ref().map_or_else(|| self.proc.clone(), |doubt| format!("{}: {doubt}", self.proc));
+        to.proc = self.remark.as_ref().map_or_else(|| self.proc.clone(), |remark| format!("{}: {remark}", self.proc));
         to.listen_queue.clone_from(&self.listen_queue);
         to.outbound.clone_from(&self.outbound);
     }
 
     /// Why what is watched may not be the system.
-    pub fn doubt(&self) -> Option<&str> {
-        self.doubt.as_deref()
+    pub fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
     }
 
     /// Ends the observation; to be called while the system still runs, or after it has died.

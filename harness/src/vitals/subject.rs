@@ -118,7 +118,7 @@ impl Subject {
     }
 
     /// Why a process that the rig was told of may not be the system.
-    pub(super) fn doubt(&self) -> Option<String> {
+    pub(super) fn remark(&self) -> Option<String> {
         let Ok(tree @ Tree::From(pid)) = self.tree else { return None };
         let port = self.here().ok()?.port();
         let pids: Vec<u32> = tree.processes().iter().map(|process| process.pid).collect();

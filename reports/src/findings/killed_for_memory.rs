@@ -11,8 +11,6 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
     if system.own_ending().is_some() {
         return None;
     }
-    let size =
-        |bytes: Option<u64>| bytes.map_or_else(|| "not measured".to_owned(), |bytes| Value::Size(bytes).to_string());
     Some(Finding {
         id: FindingId::KilledForMemory,
         text: "processes of the system were killed for want of memory, and it went on without them: let it need less, \
@@ -22,8 +20,8 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
             format!("{} killed by the kernel", Value::Count(kills)),
             format!(
                 "a limit of {}, and {} at the most",
-                size(confined.memory_limit_bytes),
-                size(confined.memory_peak_bytes)
+                Value::size(confined.memory_limit_bytes),
+                Value::size(confined.memory_peak_bytes)
             ),
         ],
     })
