@@ -15,6 +15,8 @@ pub(super) struct RigWatch {
     load_us: (u64, u64),
     /// How many cores the rig and its stub have.
     cores: usize,
+    /// Whether a look was taken in the load: the shares of the first one are of the time before it.
+    looked: bool,
     busy_by_second: BTreeMap<u64, Mean>,
     own: OwnUse,
     /// One thread each, which can use one core however many there are.
@@ -117,9 +119,11 @@ impl RigWatch {
         self.rig_cpu_us.add(vital.rig_cpu_us);
         if vital.at_us <= to_us {
             let second = (vital.at_us - from_us) / 1_000_000;
-            self.busy_by_second.entry(second).or_default().add(vital.rig_core_busy);
-            self.steal.add(vital.steal);
-            self.pressure.add(vital.pressure);
+            if std::mem::replace(&mut self.looked, true) {
+                self.busy_by_second.entry(second).or_default().add(vital.rig_core_busy);
+                self.steal.add(vital.steal);
+                self.pressure.add(vital.pressure);
+            }
             if let Some(mhz) = vital.core_mhz {
                 let (lowest, highest) = self.core_mhz.unwrap_or((mhz, mhz));
                 self.core_mhz = Some((lowest.min(mhz), highest.max(mhz)));
@@ -287,7 +291,10 @@ mod tests {
     fn a_busy_core_before_the_load_is_nobodys_concern() {
         let mut watch = watch((1_000_000, 2_000_000), 1);
         let busy = Vital { rig_core_busy: Some(1.0), steal: Some(0.5), rig_cpu_us: Some(900_000), ..Vital::default() };
-        watch.take(&Vital { at_us: 999_999, ..busy });
+        // The second look is in the load, and tells of what was before it all the same.
+        for at_us in [999_999, 1_000_050] {
+            watch.take(&Vital { at_us, ..busy.clone() });
+        }
         let rig = watch.summary(1, 0);
         assert_eq!((rig.core_busy, rig.own_busy, rig.steal), (None, None, None));
     }
