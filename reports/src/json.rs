@@ -101,7 +101,7 @@ mod tests {
         has_keys(&file["rig"]["lag_us"], "p50 p99 max");
         has_keys(&file["system"], "stderr_lines stderr_errors top_messages rss_peak_bytes cpu_seconds handles_peak");
         has_keys(&file["system"], "threads_peak stall_max_ms stalls listen_queue_peak listen_overflows pool_hint");
-        has_keys(&file["system"], "ending ready_after_ms");
+        has_keys(&file["system"], "ending ready_after_ms cores_used_by_others");
         has_keys(&file["telegram"], "calls accepted throttled calls_while_throttled uploads upload_bytes by_method");
         has_keys(
             &file["telegram"],

@@ -97,6 +97,7 @@ pub fn bench(order: &Order, place: Place, stop: &Stop, tell: &mut dyn FnMut(News
         stop: stop.clone(),
         crowd: None,
         expected: None,
+        unfit: None,
         sink: Intervals::new(names, load_from, interval_length(length), rows, Arc::clone(&progress)),
     };
     let own = vitals::OwnUse::of(&place.cores.rig, &place.cores.system, vitals::Threads { stub: place.apart, seat });

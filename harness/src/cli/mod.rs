@@ -26,11 +26,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use exit::Exit;
 
 use crate::keeper;
+use crate::scenario::neighbour;
 
 /// A load-testing rig for Telegram bots and Mini Apps: it starts your server, stands in for Telegram with a stub
 /// that enforces the real ceilings, replays a scenario and answers with a plotted report and a verdict.
@@ -105,6 +107,11 @@ fn dispatch(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn refuse(says: &clap::Error) -> Exit {
     // Nobody is left to be told when standard error is closed.
     drop(says.print());
+    if let Some(ContextValue::String(word)) = says.get(ContextKind::InvalidSubcommand) {
+        let near = neighbour(Path::new(word)).map(|near| format!("; did you mean `{}`?", near.display()));
+        let near = near.unwrap_or_default();
+        say::talk(&format!("  help: a bare path means `run`, and there is no file or folder `{word}` here{near}"));
+    }
     if says.use_stderr() { Exit::Usage } else { Exit::Pass }
 }
 
@@ -113,7 +120,8 @@ fn with_run(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let bare_path = arguments.get(1).is_some_and(|first| {
         let text = first.to_string_lossy();
         let known = Floodrig::command().get_subcommands().any(|command| command.get_name() == text);
-        !known && !text.starts_with('-') && (Path::new(first).exists() || text.ends_with(".toml"))
+        let is_path = text.contains('/') || text.ends_with(".toml") || Path::new(first).exists();
+        !known && !text.starts_with('-') && is_path
     });
     if bare_path {
         arguments.insert(1, "run".into());
@@ -138,6 +146,7 @@ mod tests {
     fn a_bare_path_means_run_and_a_command_stays_a_command() {
         assert_eq!(with_run(words("floodrig src --variant a")), words("floodrig run src --variant a"));
         assert_eq!(with_run(words("floodrig missing.toml")), words("floodrig run missing.toml"));
+        assert_eq!(with_run(words("floodrig scenarios/missing")), words("floodrig run scenarios/missing"));
         assert_eq!(with_run(words("floodrig plan a.toml")), words("floodrig plan a.toml"));
         assert_eq!(with_run(words("floodrig --help")), words("floodrig --help"));
     }

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::refused::Refused;
 use crate::run::{Places, Running, StubAt, is_spoken_to};
-use crate::scenario::{Attach, Scenario};
+use crate::scenario::{Attach, Scenario, Unseen};
 use crate::url::Url;
 
 /// Several rigs, or a system that runs already.
@@ -75,7 +75,11 @@ impl Args {
             let says = "acts towards the bot go through the stub, and here that is another rig's";
             return Err(Refused::usage(says, "leave them to a run of one rig with a stub of its own"));
         }
-        Ok(Places { shard: self.shard, start_at: self.start(), attach, stub })
+        let places = Places { shard: self.shard, start_at: self.start(), attach, stub };
+        if self.target.is_some() && places.observes() {
+            suits_a_target(scenario)?;
+        }
+        Ok(places)
     }
 
     fn start(&self) -> Option<Duration> {
@@ -93,24 +97,33 @@ impl Args {
                 Ok(None)
             };
         };
-        let target = Url::parse(url).and_then(|url| match url.path.as_str() {
-            _ if url.is_secure != scenario.system.speech.is_secure() => {
-                Err("the scenario's `system.tls` and the URL do not agree on https".to_owned())
-            }
-            "/" => url.target(self.allow_host),
-            path => Err(format!("the system is a host and a port, and {path} is a path: each step has its own")),
-        });
-        let target = target.map_err(|says| Refused::usage(&says, "write it as in http://127.0.0.1:8080"))?;
+        let parsed = Url::parse(url).map_err(Refused::said)?;
+        if parsed.is_secure != scenario.system.speech.is_secure() {
+            let help = if parsed.is_secure {
+                "write http://, or name its certificate in `system.tls`"
+            } else {
+                "write https://, or leave `system.tls` out"
+            };
+            return Err(Refused::usage(format!("the scenario's `system.tls` and {url} do not agree on https"), help));
+        }
+        if parsed.path != "/" {
+            let says = format!("the system is a host and a port, and {} is a path: each step has its own", parsed.path);
+            return Err(Refused::usage(says, "leave the path out, as in http://127.0.0.1:8080"));
+        }
+        let target = parsed.target(self.allow_host).map_err(Refused::said)?;
         Ok(Some(Running { target, pid: self.pid.or(of_scenario.and_then(|attach| attach.pid)) }))
     }
 
     fn stub(&self) -> Result<StubAt, Refused> {
-        let beyond = |says: String| Refused::usage(&says, "write it as in http://127.0.0.1:8081");
         if let Some(url) = &self.stub {
             let plain = |url: Url| {
-                if url.is_secure { Err("a stub elsewhere is spoken to over http".to_owned()) } else { Ok(url) }
+                if url.is_secure {
+                    Err("a stub elsewhere is spoken to over http, as in http://127.0.0.1:8081".to_owned())
+                } else {
+                    Ok(url)
+                }
             };
-            Url::parse(url).and_then(plain).and_then(|url| url.target(self.allow_host)).map_err(beyond)?;
+            Url::parse(url).and_then(plain).and_then(|url| url.target(self.allow_host)).map_err(Refused::said)?;
             return Ok(StubAt::Elsewhere(Some(url.clone())));
         }
         if self.shard.is_some_and(|shard| !shard.is_owner()) {
@@ -138,6 +151,23 @@ impl Args {
         add("--stub-listen", self.stub_listen.map(|address| address.to_string()));
         words.extend(self.allow_host.then(|| "--allow-host".to_owned()));
         words
+    }
+}
+
+/// What a scenario may ask of a system that the rig starts, and not of one that runs already. Where the scenario itself
+/// attaches to one, its reader has refused the same.
+fn suits_a_target(scenario: &Scenario) -> Result<(), Refused> {
+    if !scenario.events.is_empty() {
+        let says = "the scenario stops the system, and the rig does not end what it has not started";
+        return Err(Refused::usage(says, "leave out --target, or the event"));
+    }
+    match scenario.system.shows_stalls_outside() {
+        Err(Unseen { why, help }) if scenario.budgets.stall.is_some() => {
+            let says =
+                format!("`stall` cannot be measured with --target: no heartbeat is put into its loop, and {why}");
+            Err(Refused::usage(&says, help))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -190,9 +220,13 @@ mod tests {
     use crate::scenario::parse;
 
     fn scenario(system: &str) -> Scenario {
+        scenario_with(system, "")
+    }
+
+    fn scenario_with(system: &str, more: &str) -> Scenario {
         let text = format!(
             "name = 's'\nsystem = {{ {system} }}\ncrowd = {{ groups = 1, players_per_group = 1 }}\n\
-             [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]\n"
+             [[journey]]\nname = 'j'\narrive.burst.over = '1s'\nsteps = [{{ act = 'a', get = '/' }}]\n{more}"
         );
         parse(Path::new("s.toml"), &text, None).unwrap()
     }
@@ -266,6 +300,20 @@ mod tests {
         assert!(refusal(&Args { stub_listen, ..Args::default() }, started()).contains("--allow-host"));
         let stub = Some("http://192.0.2.1".to_owned());
         assert!(refusal(&Args { stub, ..Args::default() }, started()).contains("--allow-host"));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_of_a_system_that_runs_already_is_refused_before_it_is_loaded() {
+        let stall = "[budgets]\nstall = '1s'\n";
+        let blind = || scenario_with("command = ['run'], outside = 'off'", stall);
+        let seen = scenario_with("command = ['run']", stall);
+        let stopped = scenario_with("command = ['run']", "[[event]]\nat = '1s'\ndo = 'terminate'\n");
+        let attached = Args { target: Some("http://127.0.0.1:8080".to_owned()), ..Args::default() };
+        assert!(Args::default().places(&blind()).is_ok() && attached.places(&seen).is_ok());
+        assert!(refusal(&attached, blind()).contains("leave `outside` on"));
+        assert!(refusal(&attached, stopped).contains("leave out --target"));
+        let second = Args { shard: Some(Shard { number: 2, of: 2 }), ..attached };
+        assert!(second.places(&blind()).is_ok(), "the first shard observes");
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(super) struct Args {
     /// Draw everything from this seed instead of the scenario's own.
     #[arg(long)]
     seed: Option<u64>,
+    /// What `run --quick` sends: a quarter of the acts
+    #[arg(long)]
+    quick: bool,
 }
 
 /// Prints the plan of the scenario that `args` name.
@@ -34,6 +37,9 @@ pub(super) fn run(args: &Args) -> Exit {
 
 fn print_all(args: &Args, mut scenario: Scenario) -> io::Result<()> {
     scenario.seed = args.seed.unwrap_or(scenario.seed);
+    if args.quick {
+        scenario = scenario.quick();
+    }
     let plan = plan(&scenario);
     let mut out = BufWriter::new(io::stdout().lock());
     print(&scenario, &plan, &mut out)?;

@@ -24,9 +24,9 @@ use super::page::Pages;
 use super::request::Requests;
 use super::retries::Retries;
 use super::source::{Sources, most_of_a_player};
-use super::{Job, most_open};
+use super::{Job, Unfit, most_open};
 use crate::deliveries::Expected;
-use crate::scenario::{Does, OnFailure, Request};
+use crate::scenario::{Does, OnFailure, Request, Step};
 
 /// Shared by all tasks of the driving thread. The floor is borrowed for single steps, never across a wait.
 pub(super) struct Desk {
@@ -49,6 +49,7 @@ pub(super) struct Desk {
     networks: Vec<Network>,
     load_from: Duration,
     expected: RefCell<Awaited>,
+    unfit: Option<SyncSender<Unfit>>,
 }
 
 /// Where awaited effects go.
@@ -85,6 +86,7 @@ impl Desk {
             sources,
             load_from: job.load_from,
             expected: RefCell::new(Awaited { to: job.expected, dropped: 0 }),
+            unfit: job.unfit,
             plan,
         }
     }
@@ -212,7 +214,7 @@ impl Desk {
 
     async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         let told = self.teller(arrival);
-        let ask = self.ask(arrival, wants(self.requests.step(arrival.act)), &told);
+        let ask = self.ask(arrival, self.wants(self.requests.step(arrival.act)), &told);
         let fill = |out: &mut String| self.requests.write(request, arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
@@ -222,6 +224,11 @@ impl Desk {
     pub(super) fn teller(&self, arrival: &Arrival) -> impl Fn(Stage) {
         let player = arrival.player;
         move |stage| self.floor.borrow_mut().come_to(player, stage)
+    }
+
+    /// Whether an answer's body is kept: to be judged, or to be told of.
+    pub(super) fn wants(&self, step: &Step) -> Body {
+        if self.unfit.is_some() { Body::Kept } else { wants(step) }
     }
 
     pub(super) fn ask<'a>(&self, arrival: &Arrival, body: Body, told: &'a dyn Fn(Stage)) -> Ask<'a> {
@@ -244,9 +251,19 @@ impl Desk {
                 self.follow(arrival, hands, accepted, at);
                 Outcome::Ok
             }
-            Err(outcome) => outcome,
+            Err(outcome) => {
+                self.tell_unfit(arrival, exchanged);
+                outcome
+            }
         };
         Ended { at, outcome, tries: exchanged.tries }
+    }
+
+    fn tell_unfit(&self, arrival: &Arrival, exchanged: &Exchanged) {
+        if let (Some(to), Ok(answered)) = (&self.unfit, &exchanged.result) {
+            // Whoever has no room has heard of others.
+            drop(to.try_send(Unfit { act: arrival.act, body: answered.body.clone() }));
+        }
     }
 
     /// Remembers how an act ended, where a later one asks.

@@ -88,8 +88,19 @@ pub struct Job {
     pub crowd: Option<Crowd>,
     /// Told of the effects that successful acts are expected to show.
     pub expected: Option<SyncSender<Expected>>,
+    /// Told of the answers that their acts could not use; every body is kept for that.
+    pub unfit: Option<SyncSender<Unfit>>,
     /// Where samples go.
     pub sink: Intervals,
+}
+
+/// An answer that its act could not use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// The act, by its place in the plan.
+    pub act: u16,
+    /// What it said.
+    pub body: Vec<u8>,
 }
 
 /// The system under test, as clients see it.

@@ -15,7 +15,6 @@ use super::assets::assets;
 use super::desk::Desk;
 use super::floor::Ended;
 use super::hands::Hands;
-use super::judge::wants;
 use super::memory::Ending;
 use super::request::{Captured, Part};
 use crate::exchange::{Body, Connection, Exchanged, Timer, Trunk};
@@ -104,7 +103,7 @@ impl Desk {
     async fn document(&self, page: &Page, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Exchanged {
         let body = match page.assets {
             Assets::Found => Body::Kept,
-            Assets::Listed(_) => wants(self.requests.step(arrival.act)),
+            Assets::Listed(_) => self.wants(self.requests.step(arrival.act)),
         };
         let fill = |out: &mut String| {
             self.requests.write_part(Part { page, path: &page.path }, arrival, &hands.memory.captured, out);

@@ -168,6 +168,7 @@ impl Load {
             stop: self.stop.clone(),
             crowd: None,
             expected: self.expected.clone(),
+            unfit: None,
             sink,
         });
         let planned = match self.pace {

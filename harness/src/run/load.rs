@@ -63,7 +63,7 @@ pub(super) fn load(
     spare(rig, system, load_from);
     event(rig, load_from, EventKind::LoadStarted, "the load");
     let mut teller = Teller { rig, load_from, load_to, speed: Speedometer::default() };
-    let mut ordered = Ordered::of(rig, system, watching.as_ref(), load_from)?;
+    let mut ordered = Ordered::of(rig, system, watching.as_ref(), load_from);
     let driven = drive_apart(job, ordered.as_mut(), || {
         spare(rig, system, load_from);
         teller.tell(Phase::Load, tell);
@@ -183,6 +183,7 @@ fn prepare(
         stop: rig.stop.clone(),
         crowd: bot::crowd(rig, telegram.stub(), &ground.plan)?,
         expected: watching.is_some().then_some(show),
+        unfit: None,
         sink: Intervals::new(names, load_from, length, rig.rows.clone(), Arc::clone(&rig.progress))
             .excusing(excused_from(rig, load_from)),
     };

@@ -12,7 +12,7 @@ use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
 use super::{Rig, bot, tongue};
-use crate::drive::{Job, Pace, Seat, drive};
+use crate::drive::{Job, Pace, Seat, Unfit, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
 use crate::record::{Intervals, Progress};
@@ -33,6 +33,8 @@ pub(super) struct Visits {
     pub(super) took_us: BTreeMap<String, u64>,
     /// Those that did not, by name.
     pub(super) refused: Vec<(String, Sample)>,
+    /// What the system said to those, by act, where it said anything.
+    said: BTreeMap<u16, Vec<u8>>,
     /// What the system chose to speak, where it was left to choose.
     pub(super) chosen: Option<Protocol>,
 }
@@ -45,7 +47,10 @@ pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> R
     }
     let first = visits.refused.iter().map(|(_, sample)| sample).min_by_key(|sample| sample.act);
     match first {
-        Some(sample) => Err(explain(rig, telegram, system, sample)),
+        Some(sample) => {
+            let said = visits.said.get(&sample.act).map(|body| quoted(body)).unwrap_or_default();
+            Err(explain(rig, telegram, system, sample, &said))
+        }
         None => Ok(visits),
     }
 }
@@ -61,6 +66,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
     let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
     let acts: Vec<String> = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let (sink, told) = sink(names, acts.len(), load_from);
+    let (unfit, unfit_told) = sync_channel(acts.len() + 1);
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     let driven = drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
@@ -76,9 +82,11 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         stop: rig.stop.clone(),
         crowd,
         expected: None,
+        unfit: Some(unfit),
         sink,
     })?;
-    Ok(Visits { chosen: driven.spoken.alike(), ..visits(acts, told.try_iter(), &ground.plan) })
+    let said = unfit_told.try_iter().map(|Unfit { act, body }| (act, body)).collect();
+    Ok(Visits { chosen: driven.spoken.alike(), said, ..visits(acts, told.try_iter(), &ground.plan) })
 }
 
 /// Where so many acts leave their samples: each whole, and all in one interval. There is room for all of that, because
@@ -118,6 +126,20 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
+/// As much of an answer as tells a person what it says.
+const QUOTED: usize = 300;
+
+/// An answer in one line of words; nothing where it says nothing that a person can read.
+fn quoted(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * QUOTED)]);
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    let short: String = line.chars().take(QUOTED).collect();
+    let more = if short.len() < line.len() || 4 * QUOTED < body.len() { " .." } else { "" };
+    if short.is_empty() { String::new() } else { format!("; it said: {short}{more}") }
+}
+
 /// What to do about a status that is not what the step expects.
 fn meant_by(status: u16) -> String {
     match status {
@@ -130,7 +152,7 @@ fn meant_by(status: u16) -> String {
     }
 }
 
-fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample) -> Trouble {
+fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample, said: &str) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
         Outcome::Status(status @ (401 | 403))
@@ -168,9 +190,9 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Ok | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();
-    let said =
+    let last =
         if tail.is_empty() { String::new() } else { format!("; the system's last lines:\n  {}", tail.join("\n  ")) };
-    Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}"))
+    Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}{last}"))
 }
 
 /// What happened, and what the system speaks where that is something else than it was asked in.
@@ -194,6 +216,14 @@ mod tests {
         for (status, word) in [(404, "path"), (405, "method"), (500, "wrote"), (302, "not followed"), (429, "429")] {
             assert!(meant_by(status).contains(word), "{status}: {}", meant_by(status));
         }
+    }
+
+    #[test]
+    fn what_a_system_says_is_quoted_in_one_line_of_a_bounded_length() {
+        assert_eq!(quoted(b"{\n  \"error\": \"bad hash\"\n}\x1b[2J"), "; it said: { \"error\": \"bad hash\" } [2J");
+        assert_eq!(quoted(b" \r\n"), "");
+        let long = quoted(&"\u{e9}".repeat(100_000).into_bytes());
+        assert_eq!(long, format!("; it said: {} ..", "\u{e9}".repeat(QUOTED)));
     }
 
     /// As many journeys of one act each.

@@ -15,8 +15,8 @@ use super::complaint::{Complaint, did_you_mean, settle};
 use super::file::{ExpectTable, File};
 use super::spot::Spot;
 use super::{
-    Arrivals, Crowd, Expect, Heartbeat, Journey, Outside, Ready, Scenario, Source, System, crowd, event, journey,
-    lists, needs, service, step, system, words,
+    Arrivals, Crowd, Expect, Heartbeat, Journey, Ready, Scenario, Source, System, Unseen, crowd, event, journey, lists,
+    needs, service, step, system, words,
 };
 
 /// The name of a run's folder holds those of the scenario and the variant and a time of 17 bytes; Linux allows
@@ -172,16 +172,7 @@ fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if is_started_here && system.heartbeat != Heartbeat::Off {
         return;
     }
-    let (why, help) = match (&system.ready, system.outside) {
-        (Ready::Bot, _) => {
-            ("a bot that only asks is not probed", "say at which path the system answers: `ready = \"/healthz\"`")
-        }
-        (_, Outside::Off) => ("`outside` is off", "leave `outside` on"),
-        (_, Outside::On) if system.speech.is_secure() => {
-            ("a system that speaks TLS is watched from outside on order only", "write `outside = \"often\"`")
-        }
-        (_, Outside::On | Outside::Often) => return,
-    };
+    let Err(Unseen { why, help }) = system.shows_stalls_outside() else { return };
     for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
         let says = format!("`stall` cannot be measured: there is no heartbeat of its loop, and {why}");
         let help = if is_started_here { format!("leave `heartbeat` on, or {help}") } else { help.to_owned() };

@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::check::{A_FOLDER, bad_name};
-use super::complaint::{Complaint, did_you_mean, settle};
+use super::complaint::{Complaint, did_you_mean, nearest, settle};
 use super::words;
 
 const VARIANTS: &str = "variants";
@@ -16,7 +16,7 @@ pub(super) fn merged<'t>(text: &'t str, variant: Option<&str>) -> Result<DeTable
     let (mut base, mut variants) = read(text)?;
     let Some(name) = variant else { return Ok(base) };
     let Some(at) = variants.iter().position(|one| one.name == name) else {
-        return Err(vec![unknown(text, name, &variants)]);
+        return Err(vec![unknown(text, name, &base, &variants)]);
     };
     lay_over(&mut base, variants.swap_remove(at).table);
     Ok(base)
@@ -101,7 +101,12 @@ fn merged_tables<'t>(mut below: Spanned<DeValue<'t>>, above: Spanned<DeValue<'t>
     below
 }
 
-fn unknown(text: &str, name: &str, variants: &[Variant<'_>]) -> Complaint {
+fn unknown(text: &str, name: &str, base: &DeTable<'_>, variants: &[Variant<'_>]) -> Complaint {
+    let misspelt = base.keys().find(|key| nearest(key.get_ref(), &[VARIANTS]).is_some());
+    if let (Some(key), true) = (misspelt, variants.is_empty()) {
+        let says = format!("`{}` is not known here", key.get_ref());
+        return Complaint::new(key.span(), says, format!("did you mean `{VARIANTS}`?"));
+    }
     let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     let says = format!("this scenario has no variant `{name}`");
     Complaint::new(0..text.lines().next().map_or(0, str::len), says, did_you_mean(name, &known))

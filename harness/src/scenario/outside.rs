@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::{Ready, System};
+
 /// How requests and bare connects of the rig's own watch for stalls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", expecting = "`on`, `often` or `off`")]
@@ -14,4 +16,32 @@ pub enum Outside {
     Often,
     /// None: the system hears of the crowd alone.
     Off,
+}
+
+/// Why stalls cannot be seen from outside, and what to do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unseen {
+    /// Why.
+    pub why: &'static str,
+    /// What to do.
+    pub help: &'static str,
+}
+
+impl System {
+    /// Whether its stalls are seen from outside, with no heartbeat of its loop.
+    pub fn shows_stalls_outside(&self) -> Result<(), Unseen> {
+        let unseen = |why, help| Err(Unseen { why, help });
+        match (&self.ready, self.outside) {
+            (Ready::Bot, _) => {
+                let help = "say at which path the system answers: `ready = \"/healthz\"`";
+                unseen("a bot that only asks is not probed", help)
+            }
+            (_, Outside::Off) => unseen("`outside` is off", "leave `outside` on"),
+            (_, Outside::On) if self.speech.is_secure() => {
+                let why = "a system that speaks TLS is watched from outside on order only";
+                unseen(why, "write `outside = \"often\"`")
+            }
+            (_, Outside::On | Outside::Often) => Ok(()),
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! The file a scenario was read from, and why it could not be read.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use super::complaint::nearest;
 
 /// The file a scenario was read from.
 #[derive(Debug, Clone, Default)]
@@ -92,16 +95,18 @@ fn unreadable(path: &Path, cause: io::Error) -> Unreadable {
     Unreadable::Denied { path, cause }
 }
 
-/// A scenario beside where `path` would be that has nearly its name. A folder that cannot be listed has none.
-fn neighbour(path: &Path) -> Option<PathBuf> {
+/// A scenario, or a folder, beside where `path` would be that has nearly its name. A folder that cannot be listed has
+/// none.
+pub fn neighbour(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_stem()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let files = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let scenarios = files.filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
-    let stems: Vec<String> = scenarios.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned())).collect();
-    let known: Vec<&str> = stems.iter().map(String::as_str).collect();
-    let near = super::complaint::nearest(wanted, &known)?;
-    Some(path.with_file_name(format!("{near}.toml")))
+    let beside = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    let is_meant = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|ending| ending == "toml");
+    let by_stem = |path: PathBuf| Some((path.file_stem()?.to_str()?.to_owned(), path));
+    let mut known: BTreeMap<String, PathBuf> = beside.filter(is_meant).filter_map(by_stem).collect();
+    let near = nearest(wanted, &known.keys().map(String::as_str).collect::<Vec<_>>())?.to_owned();
+    let name = known.remove(&near)?.file_name()?.to_owned();
+    Some(path.with_file_name(name))
 }
 
 fn hint(near: Option<&Path>) -> String {
@@ -122,6 +127,13 @@ mod tests {
             said,
             format!("there is no scenario `{folder}/rolover.toml`; did you mean `{folder}/rollover.toml`?")
         );
+    }
+
+    #[test]
+    fn a_folder_is_a_neighbour_too() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("scenarios")).unwrap();
+        assert_eq!(neighbour(&folder.path().join("scenarois")), Some(folder.path().join("scenarios")));
     }
 
     #[test]

@@ -151,7 +151,10 @@ fn bare_of(text: &str) -> String {
 
 /// Whether how it is written depends on where it stands.
 fn is_of_several(expected: &str) -> bool {
-    matches!(in_plain_words(expected), "a list" | A_TABLE | "what belongs here" | WHOLE | "a number" | NUMBERS)
+    matches!(
+        in_plain_words(expected),
+        "a list" | A_TABLE | "what belongs here" | "complete" | WHOLE | "a number" | NUMBERS
+    )
 }
 
 /// The complaint about a quantity written as a mere number.

@@ -8,7 +8,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use floodrig_reports::Value;
 use floodrig_reports::recording::Confined;
+use procfs::{Current as _, Meminfo};
 
 /// The quota's period, the kernel's own default (`cpu.cfs_period_us`, `cpu.max`).
 const PERIOD_US: u64 = 100_000;
@@ -24,7 +26,7 @@ pub struct Limits {
 
 impl fmt::Display for Limits {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let memory = self.memory.map(|bytes| format!("memory {}", floodrig_reports::Value::Size(bytes)));
+        let memory = self.memory.map(|bytes| format!("memory {}", Value::Size(bytes)));
         let cpu = self.cpu.map(|cpu| format!("{cpu} of CPU"));
         let both: Vec<String> = memory.into_iter().chain(cpu).collect();
         to.write_str(&both.join(" and "))
@@ -110,7 +112,8 @@ impl Confinement {
         let unheld = self.unheld();
         let refused = (unheld != Limits::default()).then(|| self.refusal(unheld));
         let standing = if held.is_some() { "active" } else { "inactive" };
-        let parts: Vec<String> = held.into_iter().chain(refused).collect();
+        let beyond = beyond_machine(self.wanted.memory);
+        let parts: Vec<String> = held.into_iter().chain(refused).chain(beyond).collect();
         format!("{standing}: {}", parts.join("; "))
     }
 
@@ -335,6 +338,13 @@ pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
+/// In words, where so much memory is more than there is.
+fn beyond_machine(memory: Option<u64>) -> Option<String> {
+    let all = Meminfo::current().ok()?.mem_total;
+    let is_beyond = memory.is_some_and(|memory| memory > all);
+    is_beyond.then(|| format!("this machine has {} in all, so that is no limit", Value::Size(all)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,6 +374,18 @@ mod tests {
         let none = Confinement::make(Limits::default(), "unused");
         assert_eq!((none.dirs(), none.counted()), (Vec::new(), None));
         assert_eq!(none.in_words(), "inactive: no limit of memory or CPU is set");
+    }
+
+    #[test]
+    fn a_limit_that_the_machine_itself_is_below_is_said_to_be_none() {
+        let words = |memory| {
+            let group = Group { dir: PathBuf::from("/nowhere"), version: Version::One, limits: memory, is_far: false };
+            Confinement { groups: vec![group], wanted: memory, refused: Vec::new() }.in_words()
+        };
+        let of = |memory| Limits { memory: Some(memory), cpu: None };
+        let far = words(of(u64::MAX / 2));
+        assert!(far.contains("; this machine has ") && far.ends_with(" in all, so that is no limit"), "{far}");
+        assert_eq!(words(of(4 << 20)), "active: memory 4.0 MiB, by cgroup v1");
     }
 
     #[test]

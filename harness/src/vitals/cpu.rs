@@ -23,8 +23,10 @@ pub(super) struct Counters {
 /// What happened between two readings; nothing when not a tick had passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Shares {
-    /// Of the given cores' time, what was busy; what the host stole is not.
-    pub(super) busy: Option<f64>,
+    /// Of the time of the rig's cores, what was busy; what the host stole is not.
+    pub(super) rig_busy: Option<f64>,
+    /// Likewise of the system's.
+    pub(super) system_busy: Option<f64>,
     /// Of the time of the rig's and the system's cores, what the host stole.
     pub(super) stolen: Option<f64>,
 }
@@ -49,10 +51,16 @@ impl Counters {
         counters
     }
 
-    /// What happened since an earlier reading: how busy `cores` were, and what was stolen from `all_cores`.
-    pub(super) fn since(&self, before: &Self, cores: &[u32], all_cores: &[u32]) -> Shares {
-        let (own, all) = (self.spent(before, cores), self.spent(before, all_cores));
-        Shares { busy: share(own.busy, own.all), stolen: share(all.stolen, all.all) }
+    /// What happened since an earlier reading: how busy the cores of both were, and what was stolen from them.
+    pub(super) fn since(&self, before: &Self, rig: &[u32], system: &[u32]) -> Shares {
+        let busy = |cores| self.spent(before, cores).share(|ticks| ticks.busy);
+        let of_rig_alone = rig.iter().filter(|core| !system.contains(core));
+        let all: Vec<u32> = of_rig_alone.chain(system).copied().collect();
+        Shares {
+            rig_busy: busy(rig),
+            system_busy: busy(system),
+            stolen: self.spent(before, &all).share(|ticks| ticks.stolen),
+        }
     }
 
     fn spent(&self, before: &Self, cores: &[u32]) -> Ticks {
@@ -80,10 +88,11 @@ impl Ticks {
         let all = (0..8).map(at).sum::<u64>();
         Self { busy: all - at(3) - at(4) - at(7), stolen: at(7), all }
     }
-}
 
-fn share(part: u64, all: u64) -> Option<f64> {
-    (all > 0).then(|| part as f64 / all as f64)
+    /// Nothing before a tick has passed.
+    fn share(&self, part: fn(&Self) -> u64) -> Option<f64> {
+        (self.all > 0).then(|| part(self) as f64 / self.all as f64)
+    }
 }
 
 /// CPU time of this process so far, with the threads given counted apart.
@@ -132,20 +141,22 @@ mod tests {
     fn busy_and_stolen_time_are_told_apart() {
         let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
         let shares = after.since(&before, &[0], &[0, 2]);
-        assert_eq!((shares.busy, shares.stolen), (Some(0.8), Some(0.1)));
+        assert_eq!(shares, Shares { rig_busy: Some(0.8), system_busy: Some(0.4), stolen: Some(0.1) });
     }
 
     #[test]
     fn cores_go_by_their_number_not_by_their_line() {
         let (before, after) = (Counters::parse(BEFORE), Counters::parse(AFTER));
-        assert_eq!(after.since(&before, &[2], &[0]), Shares { busy: Some(0.0), stolen: Some(0.2) });
-        assert_eq!(after.since(&before, &[1], &[2]), Shares { busy: None, stolen: Some(0.0) });
+        let apart = Shares { rig_busy: Some(0.0), system_busy: Some(0.8), stolen: Some(0.1) };
+        assert_eq!(after.since(&before, &[2], &[0]), apart);
+        let one_unknown = Shares { rig_busy: None, system_busy: Some(0.0), stolen: Some(0.0) };
+        assert_eq!(after.since(&before, &[1], &[2]), one_unknown);
     }
 
     #[test]
     fn nothing_is_known_before_a_tick_has_passed() {
         let now = Counters::parse(BEFORE);
-        assert_eq!(now.since(&now, &[0], &[0]), Shares { busy: None, stolen: None });
+        assert_eq!(now.since(&now, &[0], &[0]), Shares::default());
     }
 
     #[test]

@@ -12,8 +12,7 @@ use crate::drive::Seat;
 #[derive(Debug)]
 pub struct OwnUse {
     cores: Vec<u32>,
-    /// The rig's cores and the system's.
-    all_cores: Vec<u32>,
+    system_cores: Vec<u32>,
     threads: Threads,
     counters: Option<Counters>,
     noise: Noise,
@@ -29,19 +28,17 @@ pub struct Threads {
 }
 
 impl OwnUse {
-    /// Of the rig's cores, and of what the host steals from them and from the system's.
+    /// Of the rig's cores, of how busy the system's are, and of what the host steals from both.
     pub fn of(rig: &[u32], system: &[u32], threads: Threads) -> Self {
-        let mut all_cores = [rig, system].concat();
-        all_cores.sort_unstable();
-        all_cores.dedup();
-        Self { noise: Noise::of(rig), cores: rig.to_vec(), all_cores, threads, counters: Counters::read() }
+        let (cores, system_cores) = (rig.to_vec(), system.to_vec());
+        Self { noise: Noise::of(rig), cores, system_cores, threads, counters: Counters::read() }
     }
 
     /// A vital of `at`, with nothing in it yet of the system.
     pub fn look(&mut self, at: Duration) -> Vital {
         let counters = Counters::read();
         let shares = match (&counters, &self.counters) {
-            (Some(now), Some(before)) => now.since(before, &self.cores, &self.all_cores),
+            (Some(now), Some(before)) => now.since(before, &self.cores, &self.system_cores),
             (None, _) | (_, None) => Shares::default(),
         };
         self.counters = counters;
@@ -50,7 +47,8 @@ impl OwnUse {
         let noise = self.noise.look(at);
         Vital {
             at_us: at.as_micros() as u64,
-            rig_core_busy: shares.busy,
+            rig_core_busy: shares.rig_busy,
+            system_core_busy: shares.system_busy,
             steal: shares.stolen,
             pressure: noise.pressure,
             core_mhz: noise.mhz,

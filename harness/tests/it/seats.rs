@@ -1,8 +1,11 @@
-//! Who of the rig's threads has which cores while a load is on.
+//! Who has which cores while a load is on.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 
-use floodrig::system::cores::machine;
+use floodrig::system::cores::{machine, pin_this_thread};
 use procfs::process::Process;
 
 use crate::rig::{Rig, ended, eventually, kill};
@@ -36,4 +39,46 @@ fn the_driving_thread_has_one_core_and_the_rigs_others_keep_off_it_where_they_ha
     }
     kill(rig.id(), "INT");
     assert_eq!(ended(rig).status.code(), Some(130));
+}
+
+/// Keeps the system's core busy until it is dropped; the last core is the system's.
+struct Neighbour {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Neighbour {
+    fn moves_in(core: u32) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            pin_this_thread(&[core]).expect("it is to be had");
+            while !is_over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        Self { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join).expect("it was started").expect("it does nothing that panics");
+    }
+}
+
+#[test]
+fn what_others_use_of_the_systems_cores_is_told_and_stands_beside_a_breach() {
+    let cores = machine().expect("the machine's cores");
+    let neighbour = Neighbour::moves_in(*cores.last().expect("there is one"));
+    let left = Rig::small(&[("[crowd]", "[budgets]\nmemory = \"1MiB\"\n\n[crowd]")]).run().ended(1);
+    drop(neighbour);
+    let share = left.summary()["system"]["cores_used_by_others"].as_f64();
+    if cores.len() == 1 {
+        assert_eq!(share, None, "the rig is on the system's only core");
+        return;
+    }
+    assert!(share > Some(0.4), "{share:?}");
+    assert!(left.stdout.contains("of the system's cores meanwhile, so end what else runs there"), "{}", left.stdout);
 }

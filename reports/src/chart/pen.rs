@@ -144,6 +144,19 @@ pub(crate) fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String 
     format!("{}…", short.trim_end())
 }
 
+/// A text in lines that have room, broken between words; a word that has none by itself is shortened.
+pub(crate) fn wrapped(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer.filter(|longer| width_of(longer, size, bold) <= room) {
+            Some(longer) => *lines.last_mut().expect("it was made longer") = longer,
+            None => lines.push(shortened(word, room, size, bold)),
+        }
+    }
+    lines
+}
+
 /// The bundled font's name, registered at the first use.
 fn font() -> &'static str {
     static REGISTERED: Once = Once::new();
@@ -173,6 +186,15 @@ mod tests {
         let short = shortened("planned and sent", room, 12.0, false);
         assert!(short.ends_with('…') && width_of(&short, 12.0, false) <= room, "{short}");
         assert_eq!(shortened("planned", 0.0, 12.0, false), "…");
+    }
+
+    #[test]
+    fn words_that_have_no_room_on_a_line_go_on_the_next() {
+        let room = width_of("planned and", 12.0, false);
+        assert_eq!(wrapped("planned and sent", room, 12.0, false), ["planned and", "sent"]);
+        assert_eq!(wrapped("planned", room, 12.0, false), ["planned"]);
+        let lines = wrapped("and plannedandsentandseen", room, 12.0, false);
+        assert!(lines.len() == 2 && lines[1].ends_with('…'), "{lines:?}");
     }
 
     #[test]

@@ -14,14 +14,16 @@ use super::unit::Unit;
 /// A limit this many times higher than anything measured would leave nothing to see of the series.
 const FAR: f64 = 4.0;
 /// In place of a panel that has nothing to draw.
-const UNMEASURED: &str = "not measured: see what was watched, below";
+const UNMEASURED: &str = "not measured: the report says what was watched";
 /// Ports that get a panel of their own: a database, Telegram's stub and one more.
 const PORTS: usize = 3;
 
 /// Memory, cores, handles and stalls.
 pub(crate) fn chart(report: &Report<'_>, layout: Layout) -> Chart {
     let Some(span) = Span::of(report).filter(|_| !report.timeline.vitals.is_empty()) else {
-        return Chart::Words("Nothing of the system was recorded over time: see what was watched, below.".to_owned());
+        return Chart::Words(
+            "Nothing of the system was recorded over time: the report says what was watched.".to_owned(),
+        );
     };
     let view = View { report, span, layout };
     Chart::Figure(Figure {

@@ -36,6 +36,9 @@ pub struct Vital {
     pub stalling_us: Option<u64>,
     /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
     pub rig_core_busy: Option<f64>,
+    /// Likewise of the system's cores, whoever used them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_core_busy: Option<f64>,
     /// Share of time the host stole from the rig's and the system's cores since the last tick, 0.0..=1.0.
     pub steal: Option<f64>,
     /// Share of the time since the last tick in which some task of the machine waited for a processor, 0.0..=1.0.

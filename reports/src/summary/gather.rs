@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::acts::Acts;
 use super::after::{Recovery, Shutdown};
+use super::neighbours;
 use super::rig::RigWatch;
 use super::services::{self, Service};
 use super::system::{Last, Tree};
@@ -130,6 +131,7 @@ impl Gathering {
         let (mut system, stalls) = self.tree.summary(&self.header, last);
         self.timeline.stalls = stalls;
         system.take_outbound(&self.header.observations, &self.timeline);
+        system.cores_used_by_others = neighbours::share(&self.timeline.vitals, &self.header);
         let summary = Summary {
             acts: self.acts.summary(&self.header),
             rig,

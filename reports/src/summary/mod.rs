@@ -6,6 +6,7 @@ mod after;
 mod apart;
 mod gather;
 mod listening;
+mod neighbours;
 mod processes;
 mod quantiles;
 mod rig;
@@ -194,6 +195,8 @@ pub struct System {
     pub switches_voluntary: Option<u64>,
     pub switches_forced: Option<u64>,
     pub major_faults: Option<u64>,
+    /// The share of its cores' time that others had during the load, 0.0..=1.0; nothing: the rig shares one of them.
+    pub cores_used_by_others: Option<f64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,
     /// Who saw the stalls that are counted here: the system's own loops where they are watched, else who watches from

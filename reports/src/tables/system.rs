@@ -25,6 +25,7 @@ pub(crate) fn system(summary: &Summary) -> Table {
         ("most threads", Value::count(system.threads_peak).to_string()),
         ("memory at the end, shared pages divided", Value::size(system.pss_bytes).to_string()),
         ("threads waited for a processor", Value::millis(system.run_queue_wait_ms).to_string()),
+        ("its cores, used by others during the load", Value::share(system.cores_used_by_others).to_string()),
         ("threads lost the processor", Value::count(system.switches_forced).to_string()),
         ("threads gave the processor up", Value::count(system.switches_voluntary).to_string()),
         ("pages read from disk", Value::count(system.major_faults).to_string()),

@@ -3,14 +3,18 @@
 use super::{Breach, BudgetLine, Standing, Verdict, budget_lines};
 use crate::recording::{Ending, Shard};
 use crate::summary::Summary;
-use crate::value::many;
+use crate::value::{Value, many};
+
+/// Where others have this share of its cores, a system that keeps them half busy waits twice as long (M/D/1 at 50 % and
+/// at 62.5 %, each act taking longer by a quarter).
+const NEIGHBOURS: f64 = 0.2;
 
 /// The verdict in words, its kind first: `died: SIGSEGV 3.1 s into the load (312 acts in flight)`.
 pub fn headline(summary: &Summary, verdict: &Verdict) -> String {
     let kind = verdict.kind().name().replace('_', " ");
     let words = match verdict {
         Verdict::Pass => summary.header.shard.map_or_else(|| pass(&budget_lines(summary)), one_shard),
-        Verdict::Broken(breaches) => broken(breaches, budget_lines(summary).len()),
+        Verdict::Broken(breaches) => broken(breaches, budget_lines(summary).len()) + &neighbours(summary),
         Verdict::NotReady(why) | Verdict::Failed(why) => why.clone(),
         Verdict::Invalid(reasons) => invalid(reasons),
         Verdict::Died(ending) => ending_words(ending, summary.header.load_us.0),
@@ -39,6 +43,16 @@ fn broken(breaches: &[Breach], all: usize) -> String {
     let first: Vec<String> = first.take(3).collect();
     let more = if breaches.len() > first.len() { ", .." } else { "" };
     format!("{} of {}: {}{more}", breaches.len(), budgets(all), first.join(", "))
+}
+
+/// Others on the system's cores are no reason to call a run invalid, since it may share them in production as well;
+/// whoever looks for the cause of a breach has to know of them.
+fn neighbours(summary: &Summary) -> String {
+    let others = summary.system.cores_used_by_others.filter(|share| *share >= NEIGHBOURS);
+    others.map_or_else(String::new, |share| {
+        let share = Value::Share(share);
+        format!("; others used {share} of the system's cores meanwhile, so end what else runs there and run it again")
+    })
 }
 
 fn invalid(reasons: &[String]) -> String {
@@ -107,6 +121,17 @@ mod tests {
     fn a_breach_says_how_far_it_went() {
         let throttled = said(|summary| summary.telegram.throttled = 213);
         assert_eq!(throttled, "broken: 1 of 6 budgets: throttled 213 (at most 0)");
+    }
+
+    #[test]
+    fn a_breach_beside_neighbours_names_them() {
+        let said = |share| {
+            said(|summary| (summary.telegram.throttled, summary.system.cores_used_by_others) = (213, Some(share)))
+        };
+        let alone = "broken: 1 of 6 budgets: throttled 213 (at most 0)";
+        assert_eq!(said(0.19), alone);
+        let beside = "; others used 40 % of the system's cores meanwhile, so end what else runs there and run it again";
+        assert_eq!(said(0.4), format!("{alone}{beside}"));
     }
 
     #[test]

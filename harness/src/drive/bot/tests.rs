@@ -80,6 +80,7 @@ impl Load {
             stop: self.stop.clone(),
             crowd: Some(crowd),
             expected: None,
+            unfit: None,
             sink: Intervals::new(names, load_from, 100 * MILLISECOND, rows, Arc::default()),
         })
         .unwrap();
