@@ -19,7 +19,7 @@ pub struct Budgets {
     pub late_connect: Option<u64>,
     /// The most lines on the system's stderr that look like errors.
     pub error_lines: Option<u64>,
-    /// The longest stall allowed.
+    /// The longest stall allowed, at least 50 ms: a shorter one is not told apart.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stall: Option<Duration>,
@@ -43,6 +43,11 @@ pub struct Budgets {
     pub shutdown: ShutdownBudget,
     /// Response times by act, judged over all planned acts: one that did not succeed ranks slower than any bound.
     pub latency: BTreeMap<String, Latency>,
+}
+
+impl Budgets {
+    /// A stall is told apart from 50 ms over the median on; a tighter budget cannot be judged when none was seen.
+    pub const SHORTEST_STALL: Duration = Duration::from_millis(50);
 }
 
 /// What may be left of the load after the idle time, and what a player may wait then.

@@ -146,6 +146,11 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
 }
 
 fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
+    if budgets.stall.is_some_and(|stall| stall < Budgets::SHORTEST_STALL) {
+        let shortest = humantime::format_duration(Budgets::SHORTEST_STALL);
+        let says = format!("a stall shorter than {shortest} is not told apart");
+        complaints.push(spot.key("stall").complain(says, format!("allow at least \"{shortest}\"")));
+    }
     let steps = || journeys.iter().flat_map(|journey| &journey.steps);
     let acts: BTreeSet<&str> = steps().map(|step| step.act.as_str()).filter(|act| !act.is_empty()).collect();
     for (act, at) in spot.key("latency").entries() {

@@ -8,9 +8,6 @@ use crate::recording::{Ending, Observations};
 use crate::summary::{Act, Quantiles, Summary};
 use crate::{Budgets, Latency, Value};
 
-/// A stall is told apart from 50 ms over the median on; a tighter budget cannot be judged when none was seen.
-const SHORTEST_STALL: Duration = Duration::from_millis(50);
-
 /// Every budget that the run was recorded with, in the order of the scenario's keys. Of a run that did not come to
 /// its end no budget is kept or broken: what is missing could have gone either way.
 pub fn budget_lines(summary: &Summary) -> Vec<BudgetLine> {
@@ -104,7 +101,7 @@ fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
              bare_connects: {bare_connects}; heartbeat: {heartbeat})"
         ));
     };
-    if ms == 0.0 && limit.is_some_and(|limit| limit < SHORTEST_STALL) {
+    if ms == 0.0 && limit.is_some_and(|limit| limit < Budgets::SHORTEST_STALL) {
         return Err("a stall shorter than 50 ms is not told apart: allow at least 50ms".to_owned());
     }
     Ok(Value::millis(Some(ms)))

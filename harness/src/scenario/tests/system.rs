@@ -55,6 +55,13 @@ fn a_budget_of_stalls_needs_somebody_who_watches_for_them() {
 }
 
 #[test]
+fn a_budget_below_the_shortest_stall_that_is_told_apart_is_complained_of() {
+    let stall = |most: &str| with_system(&format!("url = 'http://127.0.0.1:1'\n[budgets]\nstall = '{most}'\n"));
+    assert!(stall("50ms").is_ok());
+    assert_eq!(stall("49ms").unwrap_err(), ["'49ms': a stall shorter than 50ms is not told apart"]);
+}
+
+#[test]
 fn a_system_that_speaks_tls_or_runs_already_needs_another_watch_for_a_budget_of_stalls() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ca.pem"), Identity::signed("localhost").trusted).unwrap();
