@@ -129,6 +129,7 @@ fn subject(system: &System, launch: &Launch, (way, folder): (&str, Arc<Folder>))
         connects: by(&["inside", "both", "connects"]),
         often: false,
         system_cores: launch.cores.system.clone(),
+        seen_cores: launch.cores.system.clone(),
         rig_cores: launch.cores.rig.clone(),
         threads: Threads::default(),
         heartbeat: by(&["inside"]).map(|()| folder),

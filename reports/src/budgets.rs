@@ -19,7 +19,7 @@ pub struct Budgets {
     pub late_connect: Option<u64>,
     /// The most lines on the system's stderr that look like errors.
     pub error_lines: Option<u64>,
-    /// The longest stall allowed, at least 50 ms: a shorter one is not told apart.
+    /// The longest stall allowed, at least 50 ms: a shorter one is not told from an ordinary delay.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stall: Option<Duration>,
@@ -46,7 +46,7 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// A stall is told apart from 50 ms over the median on; a tighter budget cannot be judged when none was seen.
+    /// Shorter stalls are not told from an ordinary delay, so that a tighter budget cannot be judged when none was seen.
     pub const SHORTEST_STALL: Duration = Duration::from_millis(50);
 }
 

@@ -48,8 +48,6 @@ pub struct VitalPoint {
     pub rss_bytes: Option<u64>,
     /// Cores that the tree kept busy since the last tick.
     pub cpu: Option<f64>,
-    /// Share of the system's cores that was busy since the last tick, whoever used them.
-    pub core_busy: Option<f64>,
     /// Nothing: those of some process could not be counted.
     pub handles: Option<u64>,
     pub threads: Option<u64>,

@@ -11,7 +11,7 @@ use super::made::title;
 use super::refused::Refused;
 use super::run::Args;
 use super::say;
-use crate::scenario::{Complaint, Scenario, Source, parse, parse_each};
+use crate::scenario::{Complaint, Scenario, Source, is_scenario, parse, parse_each};
 use crate::system::unmet;
 
 /// One run to be made.
@@ -136,21 +136,13 @@ fn expand(path: &Path) -> Result<Vec<File>, Refused> {
     Ok(paths.into_iter().map(|path| File { path, found: true }).collect())
 }
 
-fn is_scenario(path: &Path) -> bool {
-    path.is_file() && path.extension().is_some_and(|extension| extension == "toml")
-}
-
 /// Every variant asked for of one file, or everything that is wrong with it.
 fn read(path: &Path, args: &Args) -> Result<Vec<Scenario>, Refused> {
     let scenarios = match &args.variant {
         Some(variant) => vec![read_one(path, Some(variant))?],
         None => checked(&source(path)?, |source| parse_each(path, &source.text))?,
     };
-    let dress = |mut scenario: Scenario| {
-        scenario.seed = args.seed.unwrap_or(scenario.seed);
-        if args.quick { scenario.quick() } else { scenario }
-    };
-    Ok(scenarios.into_iter().map(dress).collect())
+    Ok(scenarios.into_iter().map(|scenario| args.draw.of(scenario)).collect())
 }
 
 /// One scenario with one of its variants, or as it stands.
@@ -201,7 +193,7 @@ fn command(scenario: &Scenario, args: &Args) -> String {
         words.extend(["--variant".to_owned(), quoted(variant)]);
     }
     words.extend(["--seed".to_owned(), scenario.seed.to_string()]);
-    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.extend(args.draw.quick.then(|| "--quick".to_owned()));
     words.extend(args.isolate.then(|| "--isolate".to_owned()));
     words.extend(args.place.words().iter().map(|word| quoted(word)));
     words.join(" ")

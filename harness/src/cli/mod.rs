@@ -4,6 +4,7 @@ mod bench;
 mod calibrate;
 mod comparison;
 mod complaints;
+mod draw;
 mod errands;
 mod exit;
 mod folder;
@@ -32,7 +33,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub use exit::Exit;
 
 use crate::keeper;
-use crate::scenario::neighbour;
+use crate::scenario::nearly_named;
 
 /// A load-testing rig for Telegram bots and Mini Apps: it starts your server, stands in for Telegram with a stub
 /// that enforces the real ceilings, replays a scenario and answers with a plotted report and a verdict.
@@ -108,9 +109,12 @@ fn refuse(says: &clap::Error) -> Exit {
     // Nobody is left to be told when standard error is closed.
     drop(says.print());
     if let Some(ContextValue::String(word)) = says.get(ContextKind::InvalidSubcommand) {
-        let near = neighbour(Path::new(word)).map(|near| format!("; did you mean `{}`?", near.display()));
-        let near = near.unwrap_or_default();
-        say::talk(&format!("  help: a bare path means `run`, and there is no file or folder `{word}` here{near}"));
+        let near = nearly_named(Path::new(word)).map(|near| format!("; did you mean `{}`?", near.display()));
+        let has_tip = says.get(ContextKind::SuggestedSubcommand).is_some();
+        if near.is_some() || !has_tip {
+            let near = near.unwrap_or_default();
+            say::talk(&format!("  help: a bare path means `run`, and there is no file or folder `{word}` here{near}"));
+        }
     }
     if says.use_stderr() { Exit::Usage } else { Exit::Pass }
 }
@@ -120,7 +124,8 @@ fn with_run(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let bare_path = arguments.get(1).is_some_and(|first| {
         let text = first.to_string_lossy();
         let known = Floodrig::command().get_subcommands().any(|command| command.get_name() == text);
-        let is_path = text.contains('/') || text.ends_with(".toml") || Path::new(first).exists();
+        let is_path =
+            (text.contains('/') && !text.contains("://")) || text.ends_with(".toml") || Path::new(first).exists();
         !known && !text.starts_with('-') && is_path
     });
     if bare_path {
@@ -147,6 +152,7 @@ mod tests {
         assert_eq!(with_run(words("floodrig src --variant a")), words("floodrig run src --variant a"));
         assert_eq!(with_run(words("floodrig missing.toml")), words("floodrig run missing.toml"));
         assert_eq!(with_run(words("floodrig scenarios/missing")), words("floodrig run scenarios/missing"));
+        assert_eq!(with_run(words("floodrig http://127.0.0.1")), words("floodrig http://127.0.0.1"));
         assert_eq!(with_run(words("floodrig plan a.toml")), words("floodrig plan a.toml"));
         assert_eq!(with_run(words("floodrig --help")), words("floodrig --help"));
     }

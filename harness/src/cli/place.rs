@@ -76,8 +76,11 @@ impl Args {
             return Err(Refused::usage(says, "leave them to a run of one rig with a stub of its own"));
         }
         let places = Places { shard: self.shard, start_at: self.start(), attach, stub };
-        if self.target.is_some() && places.observes() {
-            suits_a_target(scenario)?;
+        if let Some(running) = places.attach.as_ref().filter(|_| places.observes()) {
+            if self.target.is_some() {
+                suits_a_target(scenario)?;
+            }
+            suits_an_attached(scenario, running.pid)?;
         }
         Ok(places)
     }
@@ -154,21 +157,30 @@ impl Args {
     }
 }
 
-/// What a scenario may ask of a system that the rig starts, and not of one that runs already. Where the scenario itself
-/// attaches to one, its reader has refused the same.
+/// Whether a scenario whose system the rig is to start can be run with one that runs already as well. Where it says itself
+/// that its system does, its reader has seen to that.
 fn suits_a_target(scenario: &Scenario) -> Result<(), Refused> {
     if !scenario.events.is_empty() {
         let says = "the scenario stops the system, and the rig does not end what it has not started";
         return Err(Refused::usage(says, "leave out --target, or the event"));
     }
-    match scenario.system.shows_stalls_outside() {
-        Err(Unseen { why, help }) if scenario.budgets.stall.is_some() => {
-            let says =
-                format!("`stall` cannot be measured with --target: no heartbeat is put into its loop, and {why}");
-            Err(Refused::usage(&says, help))
-        }
-        Ok(()) | Err(_) => Ok(()),
+    let unseen = scenario.system.unseen_outside().filter(|_| scenario.budgets.stall.is_some());
+    unseen.map_or(Ok(()), |Unseen { why, help }| {
+        let says = format!("`stall` cannot be measured with --target: no heartbeat is put into its loop, and {why}");
+        Err(Refused::usage(says, help))
+    })
+}
+
+/// Refuses budgets on what only whoever has started the system can measure, or knows its process.
+fn suits_an_attached(scenario: &Scenario, pid: Option<u32>) -> Result<(), Refused> {
+    let at = |key: &str, says: &str| Err(Refused::at(scenario, &["budgets", key], says.to_owned()));
+    if scenario.budgets.error_lines.is_some() {
+        return at("error_lines", "the log of a system that the rig has not started is not read: drop the budget");
     }
+    if scenario.budgets.memory.is_some() && pid.is_none() {
+        return at("memory", "whose memory? Name the process of the system that runs already with --pid, or drop it");
+    }
+    Ok(())
 }
 
 /// How far ahead a load may be ordered: a night, and what a day's difference between two clocks would show.
@@ -312,6 +324,10 @@ mod tests {
         assert!(Args::default().places(&blind()).is_ok() && attached.places(&seen).is_ok());
         assert!(refusal(&attached, blind()).contains("leave `outside` on"));
         assert!(refusal(&attached, stopped).contains("leave out --target"));
+        let budget = |line: &str| scenario_with("command = ['run']", &format!("[budgets]\n{line}\n"));
+        assert!(refusal(&attached, budget("error_lines = 0")).contains("is not read"));
+        assert!(refusal(&attached, budget("memory = '1GiB'")).contains("--pid"));
+        assert!(Args { pid: Some(7), ..attached.clone() }.places(&budget("memory = '1GiB'")).is_ok());
         let second = Args { shard: Some(Shard { number: 2, of: 2 }), ..attached };
         assert!(second.places(&blind()).is_ok(), "the first shard observes");
     }

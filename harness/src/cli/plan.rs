@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Exit;
+use super::draw::Draw;
 use super::errands::read_one;
 use crate::plan::{Arrival, Plan, plan};
 use crate::scenario::{Arrivals, Arrive, Does, Scenario};
@@ -19,12 +20,8 @@ pub(super) struct Args {
     /// One of its variants.
     #[arg(long)]
     variant: Option<String>,
-    /// Draw everything from this seed instead of the scenario's own.
-    #[arg(long)]
-    seed: Option<u64>,
-    /// What `run --quick` sends: a quarter of the acts
-    #[arg(long)]
-    quick: bool,
+    #[command(flatten)]
+    draw: Draw,
 }
 
 /// Prints the plan of the scenario that `args` name.
@@ -35,11 +32,8 @@ pub(super) fn run(args: &Args) -> Exit {
     }
 }
 
-fn print_all(args: &Args, mut scenario: Scenario) -> io::Result<()> {
-    scenario.seed = args.seed.unwrap_or(scenario.seed);
-    if args.quick {
-        scenario = scenario.quick();
-    }
+fn print_all(args: &Args, scenario: Scenario) -> io::Result<()> {
+    let scenario = args.draw.of(scenario);
     let plan = plan(&scenario);
     let mut out = BufWriter::new(io::stdout().lock());
     print(&scenario, &plan, &mut out)?;

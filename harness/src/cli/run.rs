@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::draw::Draw;
 use super::errands::{Errand, Errands};
 use super::folder::set_aside;
 use super::made::Made;
@@ -32,15 +33,11 @@ pub(super) struct Args {
     /// Run this variant alone; the exit status is then that run's own
     #[arg(long)]
     pub(super) variant: Option<String>,
-    /// Draw everything from this seed instead of the scenario's
-    #[arg(long)]
-    pub(super) seed: Option<u64>,
     /// Leave what a run leaves in this folder instead of runs/<scenario>-<variant>-<time>
     #[arg(long)]
     pub(super) out: Option<PathBuf>,
-    /// Smaller crowds, latency budgets reported but not judged: to try a scenario out, or on a shared machine
-    #[arg(long, env = "FLOODRIG_QUICK", value_parser = clap::builder::BoolishValueParser::new(), num_args = 0, default_missing_value = "true", default_value = "false")]
-    pub(super) quick: bool,
+    #[command(flatten)]
+    pub(super) draw: Draw,
     /// In a network of the run's own, in which `api.telegram.org` is the stub for every program and nothing else is reached
     #[arg(long, conflicts_with_all = ["shard", "target", "pid", "stub", "stub_listen"])]
     pub(super) isolate: bool,
@@ -134,7 +131,7 @@ impl Runner<'_> {
     fn run_errand(&self, errand: &Errand) -> Made {
         let dir = errand.dir();
         let made = self.run_once(errand, &dir);
-        let may_be_tried_again = self.args.quick && !self.args.place.is_once() && !self.stop.asked();
+        let may_be_tried_again = self.args.draw.quick && !self.args.place.is_once() && !self.stop.asked();
         if !may_be_tried_again || !made.is_the_rigs_fault() {
             return made;
         }
@@ -162,7 +159,7 @@ impl Runner<'_> {
             dir: dir.to_owned(),
             machine: self.machine.clone(),
             open_files: self.open_files,
-            quick: self.args.quick,
+            quick: self.args.draw.quick,
             isolated: self.args.isolate,
             repeat_with: errand.command.clone(),
             places,

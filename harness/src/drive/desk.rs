@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use floodrig_reports::recording::Outcome;
@@ -49,7 +49,7 @@ pub(super) struct Desk {
     networks: Vec<Network>,
     load_from: Duration,
     expected: RefCell<Awaited>,
-    unfit: Option<SyncSender<Unfit>>,
+    unfit: Option<Sender<Unfit>>,
 }
 
 /// Where awaited effects go.
@@ -214,7 +214,7 @@ impl Desk {
 
     async fn exchange(&self, request: &Request, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Ended {
         let told = self.teller(arrival);
-        let ask = self.ask(arrival, self.wants(self.requests.step(arrival.act)), &told);
+        let ask = self.ask(arrival, self.keeps_body(self.requests.step(arrival.act)), &told);
         let fill = |out: &mut String| self.requests.write(request, arrival, &hands.memory.captured, out);
         let exchanged = self.wire.exchange(&mut hands.connection, timer, ask, fill).await;
         self.judge(arrival, hands, &exchanged)
@@ -227,7 +227,7 @@ impl Desk {
     }
 
     /// Whether an answer's body is kept: to be judged, or to be told of.
-    pub(super) fn wants(&self, step: &Step) -> Body {
+    pub(super) fn keeps_body(&self, step: &Step) -> Body {
         if self.unfit.is_some() { Body::Kept } else { wants(step) }
     }
 
@@ -259,11 +259,12 @@ impl Desk {
         Ended { at, outcome, tries: exchanged.tries }
     }
 
+    /// Of several tries each is told of, so that the last one's stands: nothing where there was no answer.
     fn tell_unfit(&self, arrival: &Arrival, exchanged: &Exchanged) {
-        if let (Some(to), Ok(answered)) = (&self.unfit, &exchanged.result) {
-            // Whoever has no room has heard of others.
-            drop(to.try_send(Unfit { act: arrival.act, body: answered.body.clone() }));
-        }
+        let Some(to) = &self.unfit else { return };
+        let body = exchanged.result.as_ref().map(|answered| answered.body.clone()).unwrap_or_default();
+        // Nobody is left who wants to hear of it.
+        drop(to.send(Unfit { act: arrival.act, body }));
     }
 
     /// Remembers how an act ended, where a later one asks.

@@ -35,7 +35,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Sender, SyncSender};
 use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Outcome, Spoken};
@@ -88,13 +88,13 @@ pub struct Job {
     pub crowd: Option<Crowd>,
     /// Told of the effects that successful acts are expected to show.
     pub expected: Option<SyncSender<Expected>>,
-    /// Told of the answers that their acts could not use; every body is kept for that.
-    pub unfit: Option<SyncSender<Unfit>>,
+    /// Told of every try whose act could not use its answer; bodies are kept for that, but for a `WebSocket`'s.
+    pub unfit: Option<Sender<Unfit>>,
     /// Where samples go.
     pub sink: Intervals,
 }
 
-/// An answer that its act could not use.
+/// An answer that its act could not use, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// The act, by its place in the plan.

@@ -103,7 +103,7 @@ impl Desk {
     async fn document(&self, page: &Page, arrival: &Arrival, hands: &mut Hands, timer: Pin<&mut Timer>) -> Exchanged {
         let body = match page.assets {
             Assets::Found => Body::Kept,
-            Assets::Listed(_) => self.wants(self.requests.step(arrival.act)),
+            Assets::Listed(_) => self.keeps_body(self.requests.step(arrival.act)),
         };
         let fill = |out: &mut String| {
             self.requests.write_part(Part { page, path: &page.path }, arrival, &hands.memory.captured, out);

@@ -44,7 +44,7 @@ pub(super) fn load(
     let (ground, system) = (rig.ground, side.system);
     // It may wait for a first answer, so it comes before the load has an instant to begin at.
     let seat = Seat::among(&ground.cores.rig);
-    let observer = observe(rig, telegram, side, seat.clone());
+    let observer = observe(rig, telegram, side, (&header.cores.system, seat.clone()));
     observer.describe(&mut header.observations);
     if let Some(remark) = observer.remark() {
         tell(News::Fact(&format!("note: {remark}")));
@@ -137,7 +137,7 @@ fn neighbours(telegram: &Telegram, side: &Side<'_>) -> BTreeMap<u16, String> {
 }
 
 /// Of several rigs that load one system the first observes it; the others watch only themselves.
-fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>, seat: Seat) -> Observer {
+fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>, (seen_cores, seat): (&[u32], Seat)) -> Observer {
     let ground = rig.ground;
     let here = if rig.order.places.observes() { Ok(()) } else { Err("the first shard observes".to_owned()) };
     let subject = Subject {
@@ -148,6 +148,7 @@ fn observe(rig: &Rig<'_>, telegram: &Telegram, side: &Side<'_>, seat: Seat) -> O
         connects: outside::bears_silence(&rig.order.scenario.system),
         often: rig.order.scenario.system.outside == Outside::Often,
         system_cores: ground.cores.system.clone(),
+        seen_cores: seen_cores.to_vec(),
         rig_cores: ground.cores.rig.clone(),
         threads: Threads { stub: telegram.stub().and_then(|stub| stub.thread_id()).into_iter().collect(), seat },
         heartbeat: rig.heartbeat.clone(),

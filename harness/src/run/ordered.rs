@@ -42,6 +42,7 @@ impl<'a> Ordered<'a> {
         let due = excused_from(rig, load_from)?;
         match system {
             UnderTest::Started(system) => Some(Self { rig, system, watching, due, given: None }),
+            // The rig that observes such a system was refused the event.
             UnderTest::Attached(_) => None,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Protocol, RigFault, Row, Sample};
@@ -33,7 +33,7 @@ pub(super) struct Visits {
     pub(super) took_us: BTreeMap<String, u64>,
     /// Those that did not, by name.
     pub(super) refused: Vec<(String, Sample)>,
-    /// What the system said to those, by act, where it said anything.
+    /// The last answer to each act that could not use it, by act.
     said: BTreeMap<u16, Vec<u8>>,
     /// What the system chose to speak, where it was left to choose.
     pub(super) chosen: Option<Protocol>,
@@ -48,8 +48,8 @@ pub(super) fn check(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest) -> R
     let first = visits.refused.iter().map(|(_, sample)| sample).min_by_key(|sample| sample.act);
     match first {
         Some(sample) => {
-            let said = visits.said.get(&sample.act).map(|body| quoted(body)).unwrap_or_default();
-            Err(explain(rig, telegram, system, sample, &said))
+            let answer = visits.said.get(&sample.act).map(|body| quoted(body)).unwrap_or_default();
+            Err(explain(rig, telegram, system, sample, &answer))
         }
         None => Ok(visits),
     }
@@ -66,7 +66,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
     let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
     let acts: Vec<String> = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let (sink, told) = sink(names, acts.len(), load_from);
-    let (unfit, unfit_told) = sync_channel(acts.len() + 1);
+    let (unfit, answers) = channel();
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     let driven = drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
@@ -85,7 +85,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         unfit: Some(unfit),
         sink,
     })?;
-    let said = unfit_told.try_iter().map(|Unfit { act, body }| (act, body)).collect();
+    let said = answers.try_iter().map(|Unfit { act, body }| (act, body)).collect();
     Ok(Visits { chosen: driven.spoken.alike(), said, ..visits(acts, told.try_iter(), &ground.plan) })
 }
 
@@ -126,18 +126,25 @@ fn first_acts(plan: &Plan) -> Plan {
     Plan { acts: plan.acts.clone(), players: plan.players.clone(), visits, arrivals, digest: plan.digest }
 }
 
-/// As much of an answer as tells a person what it says.
+/// As much of an answer as tells a person what it says; a character is four bytes at most.
 const QUOTED: usize = 300;
 
-/// An answer in one line of words; nothing where it says nothing that a person can read.
+/// An answer in one line; nothing where it is no text.
 fn quoted(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(4 * QUOTED)]);
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
+    let cut = &body[..body.len().min(4 * QUOTED)];
+    let text = match std::str::from_utf8(cut) {
+        Ok(text) => text,
+        // Cut in the middle of a character.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&cut[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => "",
+    };
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(QUOTED).collect();
-    let more = if short.len() < line.len() || 4 * QUOTED < body.len() { " .." } else { "" };
-    if short.is_empty() { String::new() } else { format!("; it said: {short}{more}") }
+    let more = if short.len() < line.len() || cut.len() < body.len() { " .." } else { "" };
+    if short.is_empty() { String::new() } else { format!(" (`{short}{more}`)") }
 }
 
 /// What to do about a status that is not what the step expects.
@@ -152,20 +159,22 @@ fn meant_by(status: u16) -> String {
     }
 }
 
-fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample, said: &str) -> Trouble {
+fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Sample, answer: &str) -> Trouble {
     let act = &rig.ground.plan.acts[usize::from(sample.act)].name;
     let why = match sample.outcome {
         Outcome::Status(status @ (401 | 403))
             if !rig.order.scenario.journeys.iter().any(|one| one.init_data.is_some()) =>
         {
-            format!("was answered {status}, and no journey sends initData: write `init_data = \"authorization\"` in it")
+            format!(
+                "was answered {status}{answer}, and no journey sends initData: write `init_data = \"authorization\"` in it"
+            )
         }
         Outcome::Status(status @ (401 | 403)) => format!(
-            "was answered {status}, and so would every player be: a matter of the signature check, not of load. Is the \
+            "was answered {status}{answer}, and so would every player be: a matter of the signature check, not of load. Is the \
              initData checked with the BOT_TOKEN of its environment, over every field but `hash`, decoded once?"
         ),
-        Outcome::Status(status) => format!("was answered {status}: {}", meant_by(status)),
-        Outcome::CheckFailed => "was answered, but not with what the step captures, checks or shows".to_owned(),
+        Outcome::Status(status) => format!("was answered {status}{answer}: {}", meant_by(status)),
+        Outcome::CheckFailed => format!("was answered{answer}, but not with what the step captures, checks or shows"),
         Outcome::Timeout => "was not answered in time".to_owned(),
         Outcome::TlsFailed => of_speech(rig, "connected, but could not agree on TLS").unwrap_or_else(|| {
             "connected, but could not agree on TLS: does `system.tls` name the certificate, or who signed it, and the \
@@ -190,9 +199,9 @@ fn explain(rig: &Rig<'_>, telegram: &Telegram, system: &UnderTest, sample: &Samp
         Outcome::Ok | Outcome::Abandoned | Outcome::Stopped | Outcome::Skipped { .. } => "was not sent".to_owned(),
     };
     let tail = system.stderr_tail();
-    let last =
+    let said =
         if tail.is_empty() { String::new() } else { format!("; the system's last lines:\n  {}", tail.join("\n  ")) };
-    Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}{last}"))
+    Trouble::NotReady(format!("pre-flight: `{act}` of one signed player {why}{said}"))
 }
 
 /// What happened, and what the system speaks where that is something else than it was asked in.
@@ -219,11 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_system_says_is_quoted_in_one_line_of_a_bounded_length() {
-        assert_eq!(quoted(b"{\n  \"error\": \"bad hash\"\n}\x1b[2J"), "; it said: { \"error\": \"bad hash\" } [2J");
-        assert_eq!(quoted(b" \r\n"), "");
-        let long = quoted(&"\u{e9}".repeat(100_000).into_bytes());
-        assert_eq!(long, format!("; it said: {} ..", "\u{e9}".repeat(QUOTED)));
+    fn an_answer_is_quoted_in_one_line_of_a_bounded_length_where_it_is_text() {
+        assert_eq!(quoted(b"{\n  \"error\": \"bad hash\"\n}\x1b[2J"), " (`{ \"error\": \"bad hash\" } [2J`)");
+        assert_eq!(
+            (quoted(b" \r\n"), quoted(b"\x89PNG\r\n"), quoted(b"")),
+            (String::new(), String::new(), String::new())
+        );
+        let long = quoted(&"\u{20ac}".repeat(100_000).into_bytes());
+        assert_eq!(long, format!(" (`{} ..`)", "\u{20ac}".repeat(QUOTED)));
     }
 
     /// As many journeys of one act each.

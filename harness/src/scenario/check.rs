@@ -148,7 +148,7 @@ fn enough_indices(crowd: &Crowd, journeys: &[Journey], spot: &Spot<'_>, complain
 fn budgets(budgets: &Budgets, journeys: &[Journey], spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if budgets.stall.is_some_and(|stall| stall < Budgets::SHORTEST_STALL) {
         let shortest = humantime::format_duration(Budgets::SHORTEST_STALL);
-        let says = format!("a stall shorter than {shortest} is not told apart");
+        let says = format!("a stall shorter than {shortest} is not told from an ordinary delay");
         complaints.push(spot.key("stall").complain(says, format!("allow at least \"{shortest}\"")));
     }
     let steps = || journeys.iter().flat_map(|journey| &journey.steps);
@@ -177,7 +177,7 @@ fn stalls(system: &System, spot: &Spot<'_>, complaints: &mut Vec<Complaint>) {
     if is_started_here && system.heartbeat != Heartbeat::Off {
         return;
     }
-    let Err(Unseen { why, help }) = system.shows_stalls_outside() else { return };
+    let Some(Unseen { why, help }) = system.unseen_outside() else { return };
     for (_, at) in spot.entries().iter().filter(|(key, _)| *key == "stall") {
         let says = format!("`stall` cannot be measured: there is no heartbeat of its loop, and {why}");
         let help = if is_started_here { format!("leave `heartbeat` on, or {help}") } else { help.to_owned() };

@@ -102,12 +102,25 @@ fn merged_tables<'t>(mut below: Spanned<DeValue<'t>>, above: Spanned<DeValue<'t>
 }
 
 fn unknown(text: &str, name: &str, base: &DeTable<'_>, variants: &[Variant<'_>]) -> Complaint {
-    let misspelt = base.keys().find(|key| nearest(key.get_ref(), &[VARIANTS]).is_some());
-    if let (Some(key), true) = (misspelt, variants.is_empty()) {
-        let says = format!("`{}` is not known here", key.get_ref());
-        return Complaint::new(key.span(), says, format!("did you mean `{VARIANTS}`?"));
+    let is_meant = |key: &str| nearest(key, &[VARIANTS]).is_some();
+    let misspelt = base.keys().find(|key| is_meant(key.get_ref())).filter(|_| variants.is_empty());
+    if let Some(key) = misspelt {
+        let fault = words::Fault::UnknownKey { name: key.get_ref(), known: vec![VARIANTS] };
+        return fault.complaint(key.span(), text, None);
     }
     let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     let says = format!("this scenario has no variant `{name}`");
     Complaint::new(0..text.lines().next().map_or(0, str::len), says, did_you_mean(name, &known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_under_a_misspelt_heading_is_found_where_it_stands() {
+        let says = |text: &str| merged(text, Some("before")).unwrap_err()[0].says.clone();
+        assert_eq!(says("name = 's'\n[variant.before]\nseed = 1\n"), "unknown key `variant`");
+        assert_eq!(says("name = 's'\n"), "this scenario has no variant `before`");
+    }
 }

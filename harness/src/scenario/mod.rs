@@ -79,7 +79,7 @@ pub use program::Ready;
 pub use schema::schema;
 pub use service::Service;
 pub use socket::{Conversation, Sought};
-pub use source::{Source, Unreadable, neighbour};
+pub use source::{Source, Unreadable, is_scenario, nearly_named};
 pub use system::{Cores, System};
 pub use template::{Draw, Piece, Pool, Slot, Template};
 pub use think::Think;

@@ -28,20 +28,20 @@ pub struct Unseen {
 }
 
 impl System {
-    /// Whether its stalls are seen from outside, with no heartbeat of its loop.
-    pub fn shows_stalls_outside(&self) -> Result<(), Unseen> {
-        let unseen = |why, help| Err(Unseen { why, help });
+    /// Why its stalls are not seen from outside, where no heartbeat of its loop tells of them either.
+    pub fn unseen_outside(&self) -> Option<Unseen> {
+        let unseen = |why, help| Some(Unseen { why, help });
         match (&self.ready, self.outside) {
             (Ready::Bot, _) => {
                 let help = "say at which path the system answers: `ready = \"/healthz\"`";
                 unseen("a bot that only asks is not probed", help)
             }
-            (_, Outside::Off) => unseen("`outside` is off", "leave `outside` on"),
-            (_, Outside::On) if self.speech.is_secure() => {
+            (_, Outside::On | Outside::Off) if self.speech.is_secure() => {
                 let why = "a system that speaks TLS is watched from outside on order only";
                 unseen(why, "write `outside = \"often\"`")
             }
-            (_, Outside::On | Outside::Often) => Ok(()),
+            (_, Outside::Off) => unseen("`outside` is off", "leave `outside` on"),
+            (_, Outside::On | Outside::Often) => None,
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum Unreadable {
     Missing {
         /// Where it was looked for.
         path: PathBuf,
-        /// A scenario of the same folder with nearly this name.
+        /// A scenario, or a folder of some, beside it with nearly this name.
         near: Option<PathBuf>,
     },
     /// It is there and cannot be read.
@@ -89,24 +89,34 @@ impl Source {
 fn unreadable(path: &Path, cause: io::Error) -> Unreadable {
     let path = path.to_owned();
     if cause.kind() == io::ErrorKind::NotFound {
-        let near = neighbour(&path);
+        let near = nearly_named(&path);
         return Unreadable::Missing { path, near };
     }
     Unreadable::Denied { path, cause }
 }
 
-/// A scenario, or a folder, beside where `path` would be that has nearly its name. A folder that cannot be listed has
-/// none.
-pub fn neighbour(path: &Path) -> Option<PathBuf> {
+/// A scenario, or a folder that holds some, beside where `path` would be that has nearly its name. A folder that cannot
+/// be listed has none.
+pub fn nearly_named(path: &Path) -> Option<PathBuf> {
     let wanted = path.file_stem()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let is_meant = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|ending| ending == "toml");
-    let by_stem = |path: PathBuf| Some((path.file_stem()?.to_str()?.to_owned(), path));
-    let mut known: BTreeMap<String, PathBuf> = beside.filter(is_meant).filter_map(by_stem).collect();
+    let beside = listed(folder).filter(|path| is_scenario(path) || listed(path).any(|inside| is_scenario(&inside)));
+    // A file comes after a folder of the same stem, and so in its place.
+    let mut known: Vec<(String, PathBuf)> =
+        beside.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect();
+    known.sort_by_key(|(_, path)| path.is_file());
+    let mut known: BTreeMap<String, PathBuf> = known.into_iter().collect();
     let near = nearest(wanted, &known.keys().map(String::as_str).collect::<Vec<_>>())?.to_owned();
-    let name = known.remove(&near)?.file_name()?.to_owned();
-    Some(path.with_file_name(name))
+    Some(path.with_file_name(known.remove(&near)?.file_name()?))
+}
+
+fn listed(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path())
+}
+
+/// Whether a file of a folder is taken for a scenario.
+pub fn is_scenario(path: &Path) -> bool {
+    path.is_file() && path.extension().is_some_and(|extension| extension == "toml")
 }
 
 fn hint(near: Option<&Path>) -> String {
@@ -130,10 +140,15 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_a_neighbour_too() {
+    fn a_folder_of_scenarios_may_be_meant_and_another_may_not() {
         let folder = tempfile::tempdir().unwrap();
+        let near = || nearly_named(&folder.path().join("scenarois"));
         fs::create_dir(folder.path().join("scenarios")).unwrap();
-        assert_eq!(neighbour(&folder.path().join("scenarois")), Some(folder.path().join("scenarios")));
+        assert_eq!(near(), None);
+        fs::write(folder.path().join("scenarios/a.toml"), "").unwrap();
+        assert_eq!(near(), Some(folder.path().join("scenarios")));
+        fs::write(folder.path().join("scenarios.toml"), "").unwrap();
+        assert_eq!(near(), Some(folder.path().join("scenarios.toml")));
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl Confinement {
         let unheld = self.unheld();
         let refused = (unheld != Limits::default()).then(|| self.refusal(unheld));
         let standing = if held.is_some() { "active" } else { "inactive" };
-        let beyond = beyond_machine(self.wanted.memory);
+        let beyond = self.groups.iter().find_map(|group| beyond_machine(group.limits.memory));
         let parts: Vec<String> = held.into_iter().chain(refused).chain(beyond).collect();
         format!("{standing}: {}", parts.join("; "))
     }

@@ -10,6 +10,8 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ticks {
     busy: u64,
+    /// Of it, what tasks used, and no interrupts.
+    tasks: u64,
     stolen: u64,
     all: u64,
 }
@@ -25,7 +27,7 @@ pub(super) struct Counters {
 pub(super) struct Shares {
     /// Of the time of the rig's cores, what was busy; what the host stole is not.
     pub(super) rig_busy: Option<f64>,
-    /// Likewise of the system's.
+    /// Of the time of the system's cores, what tasks used.
     pub(super) system_busy: Option<f64>,
     /// Of the time of the rig's and the system's cores, what the host stole.
     pub(super) stolen: Option<f64>,
@@ -53,12 +55,11 @@ impl Counters {
 
     /// What happened since an earlier reading: how busy the cores of both were, and what was stolen from them.
     pub(super) fn since(&self, before: &Self, rig: &[u32], system: &[u32]) -> Shares {
-        let busy = |cores| self.spent(before, cores).share(|ticks| ticks.busy);
         let of_rig_alone = rig.iter().filter(|core| !system.contains(core));
         let all: Vec<u32> = of_rig_alone.chain(system).copied().collect();
         Shares {
-            rig_busy: busy(rig),
-            system_busy: busy(system),
+            rig_busy: self.spent(before, rig).share(|ticks| ticks.busy),
+            system_busy: self.spent(before, system).share(|ticks| ticks.tasks),
             stolen: self.spent(before, &all).share(|ticks| ticks.stolen),
         }
     }
@@ -67,6 +68,7 @@ impl Counters {
         let (now, before) = (self.sum(cores), before.sum(cores));
         Ticks {
             busy: now.busy.saturating_sub(before.busy),
+            tasks: now.tasks.saturating_sub(before.tasks),
             stolen: now.stolen.saturating_sub(before.stolen),
             all: now.all.saturating_sub(before.all),
         }
@@ -75,6 +77,7 @@ impl Counters {
     fn sum(&self, cores: &[u32]) -> Ticks {
         cores.iter().filter_map(|core| self.cores.get(core)).fold(Ticks::default(), |sum, ticks| Ticks {
             busy: sum.busy + ticks.busy,
+            tasks: sum.tasks + ticks.tasks,
             stolen: sum.stolen + ticks.stolen,
             all: sum.all + ticks.all,
         })
@@ -86,7 +89,7 @@ impl Ticks {
     fn of(fields: &[u64]) -> Self {
         let at = |index: usize| fields.get(index).copied().unwrap_or(0);
         let all = (0..8).map(at).sum::<u64>();
-        Self { busy: all - at(3) - at(4) - at(7), stolen: at(7), all }
+        Self { busy: all - at(3) - at(4) - at(7), tasks: at(0) + at(1) + at(2), stolen: at(7), all }
     }
 
     /// Nothing before a tick has passed.

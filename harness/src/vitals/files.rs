@@ -32,6 +32,8 @@ pub(super) struct Said {
     pub(super) start: u64,
     /// User and system time together.
     pub(super) cpu_ticks: u64,
+    /// That of its children that have ended and that it has waited for.
+    pub(super) children_ticks: u64,
     pub(super) major_faults: u64,
     pub(super) threads: u64,
     pub(super) rss_pages: u64,
@@ -98,7 +100,8 @@ fn stat(text: &str) -> Option<Said> {
         parent: number(0)? as u32,
         major_faults: number(7)?,
         cpu_ticks: number(1)? + number(0)?,
-        threads: number(4)?,
+        children_ticks: number(0)? + number(0)?,
+        threads: number(2)?,
         start: number(1)?,
         rss_pages: 0,
     })
@@ -126,10 +129,11 @@ mod tests {
     #[test]
     fn the_fields_are_counted_from_the_last_bracket_of_the_name() {
         let text =
-            "7 (a) b (c) S 5 7 7 0 -1 4194560 100 0 12 0 30 4 0 0 20 0 11 0 98765 1000 25 18446744073709551615\n";
+            "7 (a) b (c) S 5 7 7 0 -1 4194560 100 0 12 0 30 4 5 6 20 0 11 0 98765 1000 25 18446744073709551615\n";
         let said = stat(text).unwrap();
         assert_eq!(said.name, "a) b (c");
-        assert_eq!((said.parent, said.major_faults, said.cpu_ticks, said.threads), (5, 12, 34, 11));
+        assert_eq!((said.parent, said.major_faults, said.threads), (5, 12, 11));
+        assert_eq!((said.cpu_ticks, said.children_ticks), (34, 11));
         assert_eq!((said.start, resident("1600 25 12 8 0 104 0\n")), (98_765, Some(25)));
         assert_eq!(stat("7 (a) S 5\n"), None, "cut off");
         assert_eq!(stat(&text.replace(" S ", " Z ")), None, "a zombie has no memory left to tell of");

@@ -122,7 +122,7 @@ impl Observer {
         let (stop, stopped) = sync_channel(1);
         let gauge = probe.as_ref().map(|probe| Arc::clone(&probe.gauge));
         let (kept, door) = (subject.clone(), subject.door());
-        let own = OwnUse::of(&subject.rig_cores, &subject.system_cores, subject.threads);
+        let own = OwnUse::of(&subject.rig_cores, &subject.seen_cores, subject.threads);
         let mut observing = Observing {
             clock,
             from: steady.from,

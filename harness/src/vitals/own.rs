@@ -1,4 +1,5 @@
-//! What the rig itself uses, and what the host and others leave it: the part of a vital that is not the system's.
+//! What the rig itself uses, what the host and others leave it, and how busy the system's cores are: the part of a vital
+//! that is told of cores and not of the system's processes.
 
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use super::cpu::{self, Counters, Shares};
 use super::noise::Noise;
 use crate::drive::Seat;
 
-/// Watches the rig's own cores and CPU time.
+/// Watches the cores of both, and the rig's own CPU time.
 #[derive(Debug)]
 pub struct OwnUse {
-    cores: Vec<u32>,
+    rig_cores: Vec<u32>,
     system_cores: Vec<u32>,
     threads: Threads,
     counters: Option<Counters>,
@@ -30,15 +31,15 @@ pub struct Threads {
 impl OwnUse {
     /// Of the rig's cores, of how busy the system's are, and of what the host steals from both.
     pub fn of(rig: &[u32], system: &[u32], threads: Threads) -> Self {
-        let (cores, system_cores) = (rig.to_vec(), system.to_vec());
-        Self { noise: Noise::of(rig), cores, system_cores, threads, counters: Counters::read() }
+        let (rig_cores, system_cores) = (rig.to_vec(), system.to_vec());
+        Self { noise: Noise::of(rig), rig_cores, system_cores, threads, counters: Counters::read() }
     }
 
     /// A vital of `at`, with nothing in it yet of the system.
     pub fn look(&mut self, at: Duration) -> Vital {
         let counters = Counters::read();
         let shares = match (&counters, &self.counters) {
-            (Some(now), Some(before)) => now.since(before, &self.cores, &self.system_cores),
+            (Some(now), Some(before)) => now.since(before, &self.rig_cores, &self.system_cores),
             (None, _) | (_, None) => Shares::default(),
         };
         self.counters = counters;

@@ -197,7 +197,8 @@ impl Known {
             name: said.name,
             rss_bytes,
             hwm_bytes: self.status.hwm_bytes.max(rss_bytes),
-            cpu_us: said.cpu_ticks * 1_000_000 / procfs::ticks_per_second(),
+            cpu_us: of_ticks(said.cpu_ticks),
+            waited_for_cpu_us: of_ticks(said.children_ticks),
             threads: said.threads,
             handles: handles.as_ref().ok().map(|count| *count as u64),
             start: identity.start,
@@ -211,6 +212,11 @@ impl Known {
         let is_orphan = whose.keeps_orphans(said.parent) && whose.command != Some(identity.pid);
         Some(Sample { vital, cores: cores_of(&self.status.cores), handles_hidden: handles.is_err(), is_orphan })
     }
+}
+
+/// Microseconds.
+fn of_ticks(ticks: u64) -> u64 {
+    ticks * 1_000_000 / procfs::ticks_per_second()
 }
 
 /// Such as `0-3,7`.

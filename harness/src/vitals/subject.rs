@@ -42,6 +42,8 @@ pub struct Subject {
     pub often: bool,
     /// The cores that the system is to stay on.
     pub system_cores: Vec<u32>,
+    /// Those that its threads have, as far as they are known.
+    pub seen_cores: Vec<u32>,
     /// The rig's own cores.
     pub rig_cores: Vec<u32>,
     /// The rig's threads that can be its limit by themselves.

@@ -121,5 +121,5 @@ fn a_system_that_exits_at_start_is_not_ready_and_its_last_words_are_shown() {
 #[test]
 fn a_system_that_refuses_signed_players_is_not_ready_and_the_reason_is_said() {
     let rig = Rig::small(&[("CALIBRATE = \"1\"", "CALIBRATE = \"1\", BOT_TOKEN = \"1:other\"")]);
-    refused(&rig, 3, &["401", "signature", "; it said: "]);
+    refused(&rig, 3, &["was answered 401 (`", "signature"]);
 }

@@ -92,7 +92,7 @@ fn counting_apart() -> (SocketAddr, Arc<AtomicU64>) {
 #[test]
 fn a_rate_that_no_rig_can_keep_makes_the_run_invalid_and_the_rig_says_that_it_was_the_limit_itself() {
     let (address, _) = counting_apart();
-    // Few handles bound the threads of the server, which are the test's own.
+    // Few handles bound the threads of the server, which are the test's own; a second holds ten looks at the cores.
     let arguments = format!("bench http://{address}/ --rate 500000 --duration 1s --timeout 1s --json");
     let shell = format!("ulimit -n 256; exec \"$0\" {arguments}");
     let output =
@@ -100,14 +100,15 @@ fn a_rate_that_no_rig_can_keep_makes_the_run_invalid_and_the_rig_says_that_it_wa
     assert_eq!(output.status.code(), Some(4), "{}", said(&output));
     let summary = summary(&output);
     let reasons = summary["invalid_because"].to_string();
-    // On a machine that others use at the same time it is they who are on its core, and it says that.
-    let share = |of: &str| summary["rig"][of].as_f64().unwrap_or_default();
-    let cause = match (share("steal"), share("own_busy")) {
-        (0.1.., _) => "the host stole",
-        (_, 0.9..) => "the rig itself used",
-        (_, _) => "others were on the rig's cores",
+    // On a machine that others use at the same time it is they, or the host, who are on its core, and it says that.
+    let share = |of: &str| summary["rig"][of].as_f64().expect("it was measured");
+    let cause = match (share("steal"), share("own_busy"), share("core_busy")) {
+        (stolen, _, _) if stolen > 0.1 => "the host stole",
+        (_, own, _) if own > 0.9 => "the rig itself used",
+        (_, _, core) if core > 0.9 => "others were on the rig's cores",
+        (_, _, _) => "something else on this machine",
     };
-    assert!(reasons.contains(cause) && !reasons.contains("something else"), "{reasons}");
+    assert!(reasons.contains(cause), "{reasons}: {}", summary["rig"]);
     assert_eq!(summary["acts"]["bench"]["outcomes"]["rig_fault"], 0, "the load holds the connections, not the crowd");
 }
 

@@ -118,6 +118,19 @@ fn nothing_of_a_service_outlives_a_rig_that_is_killed() {
     assert!(listens.is_err(), "the server still listens");
 }
 
+/// The process id of the server whose folder is in this one.
+fn server_in(folder: &Path) -> String {
+    let of_server = std::fs::read_dir(folder).expect("the folder").flatten().next().expect("the server's");
+    let file = std::fs::read_to_string(of_server.path().join("data/postmaster.pid")).expect("its lock file");
+    file.lines().next().expect("its first line").to_owned()
+}
+
+/// Whether System V has a segment of memory that this process has made: `proc_sysvipc(5)`, whose fifth column is `cpid`.
+fn has_segment(pid: &str) -> bool {
+    let table = std::fs::read_to_string("/proc/sysvipc/shm").expect("the kernel's table");
+    table.lines().any(|line| line.split_ascii_whitespace().nth(4) == Some(pid))
+}
+
 #[test]
 fn the_script_alone_leaves_nothing_when_it_is_killed() {
     if !there_is_one() {
@@ -137,8 +150,10 @@ fn the_script_alone_leaves_nothing_when_it_is_killed() {
         let output = script.stdout.take().expect("a pipe");
         std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut said).expect("it says where it is");
         assert!(said.starts_with("postgres://sut@127.0.0.1:") && !is_empty(), "{said}");
+        let server = server_in(folder.path());
         kill(script.id(), signal);
         script.wait().expect("it ends");
         eventually("its folder is gone", is_empty);
+        eventually("its shared memory is gone", || !has_segment(&server));
     }
 }

@@ -41,7 +41,7 @@ fn the_driving_thread_has_one_core_and_the_rigs_others_keep_off_it_where_they_ha
     assert_eq!(ended(rig).status.code(), Some(130));
 }
 
-/// Keeps the system's core busy until it is dropped; the last core is the system's.
+/// Keeps a core busy until it is dropped, but for whoever has something to do there: other tests have their systems on it.
 struct Neighbour {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -53,6 +53,7 @@ impl Neighbour {
         let is_over = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             pin_this_thread(&[core]).expect("it is to be had");
+            rustix::process::nice(19).expect("it is nobody's privilege");
             while !is_over.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             }
@@ -71,8 +72,10 @@ impl Drop for Neighbour {
 #[test]
 fn what_others_use_of_the_systems_cores_is_told_and_stands_beside_a_breach() {
     let cores = machine().expect("the machine's cores");
+    // The last one is the system's.
     let neighbour = Neighbour::moves_in(*cores.last().expect("there is one"));
-    let left = Rig::small(&[("[crowd]", "[budgets]\nmemory = \"1MiB\"\n\n[crowd]")]).run().ended(1);
+    let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.open = { p99 = \"1us\" }\n\n[crowd]")]);
+    let left = rig.judged().run().ended(1);
     drop(neighbour);
     let share = left.summary()["system"]["cores_used_by_others"].as_f64();
     if cores.len() == 1 {
@@ -80,5 +83,5 @@ fn what_others_use_of_the_systems_cores_is_told_and_stands_beside_a_breach() {
         return;
     }
     assert!(share > Some(0.4), "{share:?}");
-    assert!(left.stdout.contains("of the system's cores meanwhile, so end what else runs there"), "{}", left.stdout);
+    assert!(left.stdout.contains("of the system's cores meanwhile, which may be why: end what"), "{}", left.stdout);
 }

@@ -144,17 +144,27 @@ pub(crate) fn shortened(text: &str, room: f64, size: f64, bold: bool) -> String 
     format!("{}…", short.trim_end())
 }
 
-/// A text in lines that have room, broken between words; a word that has none by itself is shortened.
-pub(crate) fn wrapped(text: &str, room: f64, size: f64, bold: bool) -> Vec<String> {
+/// A text in lines that have room, broken between words; a word that has none by itself is shortened, and so is a text
+/// that needs more than `most` lines.
+pub(crate) fn wrapped(text: &str, (room, most): (f64, usize), size: f64, bold: bool) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let longer = lines.last().map(|line| format!("{line} {word}"));
-        match longer.filter(|longer| width_of(longer, size, bold) <= room) {
-            Some(longer) => *lines.last_mut().expect("it was made longer") = longer,
-            None => lines.push(shortened(word, room, size, bold)),
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+            if !line.is_empty() && width_of(&longer, size, bold) > room {
+                lines.push(std::mem::replace(&mut line, word.to_owned()));
+            } else {
+                line = longer;
+            }
         }
+        lines.push(line);
     }
-    lines
+    if lines.len() > most {
+        lines.truncate(most);
+        lines.last_mut().into_iter().for_each(|line| line.push_str(" …"));
+    }
+    lines.into_iter().map(|line| shortened(&line, room, size, bold)).collect()
 }
 
 /// The bundled font's name, registered at the first use.
@@ -190,11 +200,14 @@ mod tests {
 
     #[test]
     fn words_that_have_no_room_on_a_line_go_on_the_next() {
-        let room = width_of("planned and", 12.0, false);
-        assert_eq!(wrapped("planned and sent", room, 12.0, false), ["planned and", "sent"]);
-        assert_eq!(wrapped("planned", room, 12.0, false), ["planned"]);
-        let lines = wrapped("and plannedandsentandseen", room, 12.0, false);
-        assert!(lines.len() == 2 && lines[1].ends_with('…'), "{lines:?}");
+        let room = width_of("planned and …", 12.0, false);
+        let lines = |text: &str, most| wrapped(text, (room, most), 12.0, false);
+        assert_eq!(lines("planned and sent", 9), ["planned and", "sent"]);
+        assert_eq!(lines("planned", 9), ["planned"]);
+        assert_eq!(lines("ok\n  at last", 9), ["ok", "at last"]);
+        assert_eq!(lines("planned and sent and planned and seen", 2), ["planned and", "sent and …"]);
+        let long = lines("and plannedandsentandseen", 9);
+        assert!(long.len() == 2 && long[1].ends_with('…'), "{long:?}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ const FACTOR: f64 = 2.0;
 /// The margin around the picture and between its figures, in CSS pixels.
 const MARGIN: f64 = 28.0;
 
+/// What a system wrote last may be long, and is told elsewhere.
+const MOST_LINES: usize = 4;
 /// How far the lines of words are apart, as their size.
 const LEADING: f64 = 1.6;
 
@@ -28,7 +30,7 @@ pub(crate) struct Headline {
 impl Headline {
     /// One for each line.
     fn lines(&self) -> impl Iterator<Item = Self> + '_ {
-        let lines = wrapped(&self.text, Layout::Wide.width(), self.size, self.bold);
+        let lines = wrapped(&self.text, (Layout::Wide.width(), MOST_LINES), self.size, self.bold);
         lines.into_iter().map(|text| Self { text, ..*self })
     }
 }

@@ -36,7 +36,7 @@ pub struct Vital {
     pub stalling_us: Option<u64>,
     /// Share of the rig's cores that was busy since the last tick, 0.0..=1.0.
     pub rig_core_busy: Option<f64>,
-    /// Likewise of the system's cores, whoever used them.
+    /// Likewise of the system's cores, whoever's tasks used them; what interrupts took is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_core_busy: Option<f64>,
     /// Share of time the host stole from the rig's and the system's cores since the last tick, 0.0..=1.0.
@@ -67,6 +67,9 @@ pub struct PidVital {
     pub hwm_bytes: u64,
     /// CPU time so far, user and system, its reaped children left out.
     pub cpu_us: u64,
+    /// That of its children that have ended and that it has waited for, and of theirs.
+    #[serde(default)]
+    pub waited_for_cpu_us: u64,
     pub threads: u64,
     /// Nothing: it runs as another user, who alone may count them.
     pub handles: Option<u64>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::acts::Acts;
 use super::after::{Recovery, Shutdown};
-use super::neighbours;
+use super::others::Others;
 use super::rig::RigWatch;
 use super::services::{self, Service};
 use super::system::{Last, Tree};
@@ -38,6 +38,7 @@ struct Gathering {
     acts: Acts,
     rig: RigWatch,
     tree: Tree,
+    others: Others,
     services: BTreeMap<String, Service>,
     telegram: Telegram,
     deliveries: DeliveryInterval,
@@ -56,6 +57,7 @@ impl Gathering {
             acts: Acts::default(),
             rig: RigWatch::new(&header),
             tree: Tree::default(),
+            others: Others::new(&header),
             services: BTreeMap::new(),
             telegram: Telegram::default(),
             deliveries: DeliveryInterval::default(),
@@ -80,6 +82,7 @@ impl Gathering {
             Row::Exemplar(_) => {}
             Row::Vital(vital) => {
                 self.rig.take(&vital);
+                self.others.take(&vital);
                 services::take(&mut self.services, &vital.services);
                 self.timeline.vitals.push(self.tree.take(&vital));
             }
@@ -131,7 +134,7 @@ impl Gathering {
         let (mut system, stalls) = self.tree.summary(&self.header, last);
         self.timeline.stalls = stalls;
         system.take_outbound(&self.header.observations, &self.timeline);
-        system.cores_used_by_others = neighbours::share(&self.timeline.vitals, &self.header);
+        system.cores_used_by_others = self.others.share();
         let summary = Summary {
             acts: self.acts.summary(&self.header),
             rig,

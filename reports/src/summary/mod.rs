@@ -6,7 +6,8 @@ mod after;
 mod apart;
 mod gather;
 mod listening;
-mod neighbours;
+mod looks;
+mod others;
 mod processes;
 mod quantiles;
 mod rig;
@@ -195,7 +196,8 @@ pub struct System {
     pub switches_voluntary: Option<u64>,
     pub switches_forced: Option<u64>,
     pub major_faults: Option<u64>,
-    /// The share of its cores' time that others had during the load, 0.0..=1.0; nothing: the rig shares one of them.
+    /// The share of its cores' time that others had during the load, 0.0..=1.0; nothing: the rig shares one of them, or
+    /// its processes or its cores are not known.
     pub cores_used_by_others: Option<f64>,
     pub stall_max_ms: Option<f64>,
     pub stalls: Option<u64>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::looks::Looks;
 use super::{Busy, Rig};
 use crate::recording::{Header, Part, Vital};
 
@@ -15,8 +16,7 @@ pub(super) struct RigWatch {
     load_us: (u64, u64),
     /// How many cores the rig and its stub have.
     cores: usize,
-    /// Whether a look was taken in the load: the shares of the first one are of the time before it.
-    looked: bool,
+    looks: Looks,
     busy_by_second: BTreeMap<u64, Mean>,
     own: OwnUse,
     /// One thread each, which can use one core however many there are.
@@ -107,7 +107,8 @@ impl OwnUse {
 
 impl RigWatch {
     pub(super) fn new(header: &Header) -> Self {
-        Self { load_us: header.load_us, cores: header.cores.rig.len().max(1), ..Self::default() }
+        let cores = header.cores.rig.len().max(1);
+        Self { load_us: header.load_us, cores, looks: Looks::of(header), ..Self::default() }
     }
 
     pub(super) fn take(&mut self, vital: &Vital) {
@@ -119,7 +120,7 @@ impl RigWatch {
         self.rig_cpu_us.add(vital.rig_cpu_us);
         if vital.at_us <= to_us {
             let second = (vital.at_us - from_us) / 1_000_000;
-            if std::mem::replace(&mut self.looked, true) {
+            if self.looks.is_of_load(vital.at_us) {
                 self.busy_by_second.entry(second).or_default().add(vital.rig_core_busy);
                 self.steal.add(vital.steal);
                 self.pressure.add(vital.pressure);

@@ -49,7 +49,6 @@ impl Tree {
             at_s: vital.at_us as f64 / 1e6,
             rss_bytes: PidVital::whole(&vital.pids, |pid| Some(pid.rss_bytes)),
             cpu: self.cores_busy(vital),
-            core_busy: vital.system_core_busy,
             handles: PidVital::whole(&vital.pids, |pid| pid.handles),
             threads: PidVital::whole(&vital.pids, |pid| Some(pid.threads)),
             probe_delay_ms: vital.probe_delay_us.map(|us| us as f64 / 1e3),

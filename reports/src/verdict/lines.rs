@@ -102,7 +102,8 @@ fn stall(summary: &Summary, limit: Option<Duration>) -> Measured {
         ));
     };
     if ms == 0.0 && limit.is_some_and(|limit| limit < Budgets::SHORTEST_STALL) {
-        return Err("a stall shorter than 50 ms is not told apart: allow at least 50ms".to_owned());
+        let shortest = Value::from(Budgets::SHORTEST_STALL);
+        return Err(format!("a stall shorter than {shortest} is not told from an ordinary delay: allow more"));
     }
     Ok(Value::millis(Some(ms)))
 }

@@ -118,7 +118,10 @@ fn why_late(summary: &Summary) -> String {
             let (own, busy) = (Value::share(rig.own_busy), Value::Share(busy));
             format!("others were on the rig's cores ({busy} busy, the rig's own part {own}), so keep them away")
         }
-        (None, Some(_) | None, Some(_) | None) => {
+        (None, _, None) => {
+            "how busy its cores were is not known, so end what else runs here, or let the load last a second".to_owned()
+        }
+        (None, _, Some(_)) => {
             "something else on this machine held the rig up, so end what else runs here, or take another machine"
                 .to_owned()
         }

@@ -7,14 +7,14 @@ use crate::value::{Value, many};
 
 /// Where others have this share of its cores, a system that keeps them half busy waits twice as long (M/D/1 at 50 % and
 /// at 62.5 %, each act taking longer by a quarter).
-const NEIGHBOURS: f64 = 0.2;
+const OTHERS: f64 = 0.2;
 
 /// The verdict in words, its kind first: `died: SIGSEGV 3.1 s into the load (312 acts in flight)`.
 pub fn headline(summary: &Summary, verdict: &Verdict) -> String {
     let kind = verdict.kind().name().replace('_', " ");
     let words = match verdict {
         Verdict::Pass => summary.header.shard.map_or_else(|| pass(&budget_lines(summary)), one_shard),
-        Verdict::Broken(breaches) => broken(breaches, budget_lines(summary).len()) + &neighbours(summary),
+        Verdict::Broken(breaches) => broken(breaches, budget_lines(summary).len()) + &others(summary, breaches),
         Verdict::NotReady(why) | Verdict::Failed(why) => why.clone(),
         Verdict::Invalid(reasons) => invalid(reasons),
         Verdict::Died(ending) => ending_words(ending, summary.header.load_us.0),
@@ -46,12 +46,19 @@ fn broken(breaches: &[Breach], all: usize) -> String {
 }
 
 /// Others on the system's cores are no reason to call a run invalid, since it may share them in production as well;
-/// whoever looks for the cause of a breach has to know of them.
-fn neighbours(summary: &Summary) -> String {
-    let others = summary.system.cores_used_by_others.filter(|share| *share >= NEIGHBOURS);
-    others.map_or_else(String::new, |share| {
+/// whoever looks for why it was slow has to know of them.
+fn others(summary: &Summary, breaches: &[Breach]) -> String {
+    let is_of_time = |breach: &Breach| {
+        let kind = breach.series.split('.').next().unwrap_or_default();
+        matches!(kind, "latency" | "stall" | "staleness" | "late" | "unserved" | "late_connect")
+    };
+    let share = summary.system.cores_used_by_others.filter(|share| *share >= OTHERS);
+    share.filter(|_| breaches.iter().any(is_of_time)).map_or_else(String::new, |share| {
         let share = Value::Share(share);
-        format!("; others used {share} of the system's cores meanwhile, so end what else runs there and run it again")
+        format!(
+            "; others used {share} of the system's cores meanwhile, which may be why: end what else runs there and run it \
+             again"
+        )
     })
 }
 
@@ -124,14 +131,20 @@ mod tests {
     }
 
     #[test]
-    fn a_breach_beside_neighbours_names_them() {
-        let said = |share| {
-            said(|summary| (summary.telegram.throttled, summary.system.cores_used_by_others) = (213, Some(share)))
+    fn a_breach_of_time_beside_others_names_them_and_no_other_breach_does() {
+        let stalled = |share| {
+            said(|summary| {
+                (summary.system.stall_max_ms, summary.system.cores_used_by_others) = (Some(9e3), Some(share));
+            })
         };
-        let alone = "broken: 1 of 6 budgets: throttled 213 (at most 0)";
-        assert_eq!(said(0.19), alone);
-        let beside = "; others used 40 % of the system's cores meanwhile, so end what else runs there and run it again";
-        assert_eq!(said(0.4), format!("{alone}{beside}"));
+        let alone = stalled(0.19);
+        assert!(alone.starts_with("broken: 1 of 6 budgets: stall 9 s"), "{alone}");
+        let beside = "; others used 40 % of the system's cores meanwhile, which may be why: end what else runs there and \
+                      run it again";
+        assert_eq!(stalled(0.4), format!("{alone}{beside}"));
+        let throttled =
+            said(|summary| (summary.telegram.throttled, summary.system.cores_used_by_others) = (213, Some(0.4)));
+        assert_eq!(throttled, "broken: 1 of 6 budgets: throttled 213 (at most 0)");
     }
 
     #[test]

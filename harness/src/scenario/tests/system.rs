@@ -55,10 +55,10 @@ fn a_budget_of_stalls_needs_somebody_who_watches_for_them() {
 }
 
 #[test]
-fn a_budget_below_the_shortest_stall_that_is_told_apart_is_complained_of() {
+fn a_budget_below_the_shortest_stall_that_is_told_is_complained_of() {
     let stall = |most: &str| with_system(&format!("url = 'http://127.0.0.1:1'\n[budgets]\nstall = '{most}'\n"));
     assert!(stall("50ms").is_ok());
-    assert_eq!(stall("49ms").unwrap_err(), ["'49ms': a stall shorter than 50ms is not told apart"]);
+    assert_eq!(stall("49ms").unwrap_err(), ["'49ms': a stall shorter than 50ms is not told from an ordinary delay"]);
 }
 
 #[test]

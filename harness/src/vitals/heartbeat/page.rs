@@ -1,10 +1,11 @@
 //! The page that a probe writes (`probes/node.cjs`, `probes/sitecustomize.py`), decoded. Pure.
 //!
 //! In the machine's own byte order: a head of twelve words of eight bytes, which are the magic, the count of beats,
-//! the process id and the state (four bytes each), the tick, the last beat, the time the loop's thread has run and
-//! has waited for a processor, the count of gaps kept, the thread, up to four ports that the loop listens on (two
-//! bytes each), one unused, and the count of beats again. Then a ring of 16 gaps: from, to, run and waited. All times
-//! are nanoseconds, instants on `CLOCK_MONOTONIC`.
+//! the process id and the state (four bytes each), the tick, the last beat, the time the loop's thread had run and
+//! waited for a processor when it was last asked, at this beat or up to three before, the count of gaps kept, the
+//! thread, up to four ports that the loop listens on (two bytes each), one unused, and the count of beats again. Then a
+//! ring of 16 gaps: from, to, and what it has run and waited since it was asked before. All times are nanoseconds,
+//! instants on `CLOCK_MONOTONIC`.
 
 /// The first eight bytes of a page.
 const MAGIC: &[u8; 8] = b"FHEART01";
@@ -51,7 +52,7 @@ pub(super) struct Page {
 pub(super) struct Gap {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// Of it, the time that the loop's thread ran, and waited for a processor.
+    /// The time that the loop's thread ran, and waited for a processor, in it and in up to 75 ms before.
     pub(super) run_ns: u64,
     pub(super) wait_ns: u64,
 }

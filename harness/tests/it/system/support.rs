@@ -163,6 +163,7 @@ pub(crate) fn subject(root: u32, port: u16) -> Subject {
         connects: Ok(()),
         often: false,
         system_cores: cores.clone(),
+        seen_cores: cores.clone(),
         rig_cores: cores,
         threads: Threads::default(),
         heartbeat: Err("the test has none".to_owned()),
