@@ -71,8 +71,9 @@ impl Seen {
 fn under_saturating_load(language: Language, lengths: &[u64], drawn: &mut Drawn) -> Seen {
     let of = Loop::start(language, Look::OutsideOnly);
     std::thread::sleep(ms(4000));
-    let busy_from = of.run.epoch.elapsed();
     let load = of.load(PLAYERS, "/work");
+    load.everybody_is_there();
+    let busy_from = of.run.epoch.elapsed();
     std::thread::sleep(ms(1500));
     let done = ordered(&of, lengths, drawn);
     std::thread::sleep(ms(500));

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -223,36 +223,32 @@ impl Loop {
 
     /// Requests from so many connections, each as fast as it is answered.
     pub(crate) fn load(&self, connections: usize, path: &'static str) -> Load {
-        let stop = Arc::new(AtomicBool::new(false));
-        let one = || {
-            let (stop, port) = (Arc::clone(&stop), self.port);
-            std::thread::spawn(move || {
-                let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-                while !stop.load(Ordering::Relaxed) {
-                    write!(to, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-                    assert!(to.read(&mut [0; 1024]).unwrap() > 0);
-                }
-            })
-        };
-        let threads = (0..connections).map(|_| one()).collect();
-        Load { stop, threads }
+        self.load_by(connections, move |port, load| {
+            let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+            while load.goes_on() {
+                load.ask(&mut to, path);
+            }
+        })
     }
 
     /// Requests of so many players, each over a new connection.
     pub(crate) fn load_anew(&self, players: usize, path: &'static str) -> Load {
-        let stop = Arc::new(AtomicBool::new(false));
-        let one = || {
-            let (stop, port) = (Arc::clone(&stop), self.port);
-            std::thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-                    write!(to, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-                    assert!(to.read(&mut [0; 1024]).unwrap() > 0);
-                }
-            })
+        self.load_by(players, move |port, load| {
+            while load.goes_on() {
+                load.ask(&mut TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap(), path);
+            }
+        })
+    }
+
+    fn load_by(&self, players: usize, play: impl Fn(u16, &mut Player) + Clone + Send + 'static) -> Load {
+        let (stop, there) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let one = |_| {
+            let mut player = Player { stop: Arc::clone(&stop), there: Some(Arc::clone(&there)) };
+            let (port, play) = (self.port, play.clone());
+            std::thread::spawn(move || play(port, &mut player))
         };
-        let threads = (0..players).map(|_| one()).collect();
-        Load { stop, threads }
+        let threads = (0..players).map(one).collect();
+        Load { stop, there, threads }
     }
 
     /// Ends it all: every stall from inside that is not yet taken, and what was found from outside.
@@ -284,13 +280,39 @@ impl Done {
 /// A load under way.
 pub(crate) struct Load {
     stop: Arc<AtomicBool>,
+    /// How many players have had an answer.
+    there: Arc<AtomicUsize>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Load {
+    pub(crate) fn everybody_is_there(&self) {
+        until("an answer to everybody", || (self.there.load(Ordering::Relaxed) == self.threads.len()).then_some(()));
+    }
+
     pub(crate) fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
         self.threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+struct Player {
+    stop: Arc<AtomicBool>,
+    /// To be told of the first answer.
+    there: Option<Arc<AtomicUsize>>,
+}
+
+impl Player {
+    fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn ask(&mut self, to: &mut TcpStream, path: &str) {
+        write!(to, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        assert!(to.read(&mut [0; 1024]).unwrap() > 0);
+        if let Some(there) = self.there.take() {
+            there.fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 

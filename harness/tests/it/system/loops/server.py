@@ -104,12 +104,13 @@ class Unseen(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def answer_too(loops):
+def answer_too(loops, begun):
     address = ("127.0.0.1", int(os.environ["PORT"]))
     server = http.server.HTTPServer(address, Unseen, bind_and_activate=False)
     server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     server.server_bind()
     server.server_activate()
+    begun.set()
     while loops == "accept":
         server._handle_request_noblock()
     server.serve_forever()
@@ -117,6 +118,17 @@ def answer_too(loops):
 
 def beside(other):
     threading.Thread(target=other, daemon=True).start()
+
+
+def beside_first(other):
+    begun = threading.Event()
+    beside(lambda: other(begun))
+    begun.wait()
+
+
+async def rest(begun):
+    begun.set()
+    await asyncio.sleep(3600)
 
 
 loops = os.environ.get("LOOPS")
@@ -132,9 +144,7 @@ elif loops == "unseen":
     asyncio.run(asyncio.sleep(3600))
 else:
     if loops in ("accept", "poll"):
-        beside(lambda: answer_too(loops))
-        time.sleep(0.2)
+        beside_first(lambda begun: answer_too(loops, begun))
     if loops == "behind":
-        beside(lambda: asyncio.run(asyncio.sleep(3600)))
-        time.sleep(0.2)
+        beside_first(lambda begun: asyncio.run(rest(begun)))
     asyncio.run(main())
