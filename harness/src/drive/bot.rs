@@ -70,15 +70,15 @@ impl Bot {
         Self { orders: crowd.orders, dropped: crowd.dropped, heard, acts: RefCell::default() }
     }
 
-    /// Does it, and waits for the answer for as long as `patience` lasts. `None` stands for that long.
-    async fn act(&self, order: Order, patience: Duration) -> Result<Told, Outcome> {
+    /// Does it, and waits for the answer for as long as `within`. `None` stands for that long.
+    async fn act(&self, order: Order, within: Duration) -> Result<Told, Outcome> {
         let ticket = order.ticket;
         let (end, told) = oneshot::channel();
         let waiting = Waiting { chat: order.chat, user: order.user, update_id: None, end };
         self.acts.borrow_mut().waiting.insert(ticket, waiting);
         let sent = self.orders.try_send(order);
         let answer = match sent {
-            Ok(()) => timeout(patience, told).await,
+            Ok(()) => timeout(within, told).await,
             // There is room for an order of every player, so the stub is gone.
             Err(_) => return Err(Outcome::RigFault(RigFault::Stub)),
         };
@@ -172,7 +172,7 @@ impl Desk {
     pub(super) async fn gesture(&self, ticket: u32, (chat, user): (i64, i64), gesture: Gesture) -> Ended {
         let order = Order { ticket, chat, user, gesture };
         let told = match &self.bot {
-            Some(bot) => bot.act(order, self.patience).await,
+            Some(bot) => bot.act(order, self.answer_within).await,
             None => Err(Outcome::RigFault(RigFault::Stub)),
         };
         match told {

@@ -39,7 +39,7 @@ pub(super) struct Desk {
     /// Where acts towards the bot go.
     pub(super) bot: Option<Bot>,
     /// How long an answer may take.
-    pub(super) patience: Duration,
+    pub(super) answer_within: Duration,
     pub(super) requests: Requests,
     pub(super) wire: Wire,
     /// What was found in the document of each act that loads a page.
@@ -79,7 +79,7 @@ impl Desk {
             stir: Notify::new(),
             retries: RefCell::default(),
             bot: job.crowd.map(Bot::new),
-            patience: crowd.timeout,
+            answer_within: crowd.timeout,
             requests: Requests::new(job.scenario, job.plan, job.signed, job.target.host, job.bot_token),
             wire: Wire::new(endpoint),
             pages: RefCell::default(),

@@ -170,14 +170,14 @@ pub fn drive(job: Job) -> Result<Driven, DriveError> {
     let mut builder = Builder::new_current_thread();
     let runtime = builder.enable_all().build_local(LocalOptions::default()).map_err(DriveError::Runtime)?;
     let stop = job.stop.clone();
-    let drain_at = job.load_from + job.pace.length(&job.plan) + patience(&job.scenario.crowd);
+    let drain_at = job.load_from + job.pace.length(&job.plan) + longest_wait(&job.scenario.crowd);
     let desk = Rc::new(Desk::new(job));
     let end = runtime.block_on(pace(&desk, &stop, drain_at)).map_err(DriveError::Timer)?;
     Ok(finish(&desk, end))
 }
 
 /// How long whoever comes last is waited for: whether they are let in is seen as well as whether they are answered.
-fn patience(crowd: &scenario::Crowd) -> Duration {
+fn longest_wait(crowd: &scenario::Crowd) -> Duration {
     crowd.timeout.max(crowd.connect_timeout)
 }
 

@@ -13,12 +13,13 @@
 mod answer;
 mod chunks;
 mod connect;
+mod deadline;
+mod detect;
 mod failure;
 mod far;
 mod glance;
 mod http2;
 mod link;
-mod patience;
 #[cfg(test)]
 pub(crate) mod rough;
 mod sock_diag;
@@ -29,22 +30,21 @@ mod stage;
 mod tests;
 mod text;
 mod tls;
-mod tongue;
 mod trunk;
 #[cfg(test)]
 pub(crate) mod versed;
 mod wire;
 
 pub use connect::Connection;
+pub use deadline::Timer;
+pub use detect::{Detected, detect};
 pub use failure::Failure;
 pub use far::Network;
 pub use glance::glance;
-pub use patience::Timer;
 pub use sock_diag::tcp_info;
 pub use socket::{Socket, Words};
 pub use speech::Speech;
 pub use stage::Stage;
 pub use tls::TlsError;
-pub use tongue::{Tongue, tongue};
 pub use trunk::Trunk;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

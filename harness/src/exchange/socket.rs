@@ -17,9 +17,9 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use super::answer::LONGEST_KEPT_BODY;
 use super::connect::connect_road;
+use super::deadline::{Deadline, Timer};
 use super::failure::Failure;
 use super::link::Road;
-use super::patience::{Patience, Timer};
 use super::stage::Stage;
 use super::text::read;
 use super::wire::{Answered, Ask, Body, Exchanged, Wire, within};
@@ -129,9 +129,9 @@ impl Wire {
         let request = request.ok_or(Refusal::Failed(Failure::Rig(RigFault::Local)))?;
         let config = WebSocketConfig::default().read_buffer_size(READ_AT_ONCE).write_buffer_size(0);
         let config = config.max_message_size(Some(LONGEST_KEPT_BODY));
-        let patience = Patience::new(timer, self.endpoint().timeout);
+        let deadline = Deadline::new(timer, self.endpoint().timeout);
         let greeting = Box::pin(client_async_with_config(request, road, Some(config)));
-        match within(patience, async { Ok(greeting.await) }).await.map_err(Refusal::Failed)? {
+        match within(deadline, async { Ok(greeting.await) }).await.map_err(Refusal::Failed)? {
             Ok((stream, _)) => Ok(stream),
             Err(Error::Http(answer)) => Err(Refusal::Answered(answer.status().as_u16())),
             Err(error) => Err(Refusal::Failed(why(&error))),
@@ -146,7 +146,7 @@ impl Wire {
         tries: &mut u16,
     ) -> Result<(Stream, String), Failure> {
         let message = words.message.map(|fill| self.text(fill));
-        let patience = Patience::new(timer, self.endpoint().timeout);
+        let deadline = Deadline::new(timer, self.endpoint().timeout);
         let said = Box::pin(async {
             if let Some(message) = message {
                 *tries += 1;
@@ -158,7 +158,7 @@ impl Wire {
                 None => Ok(String::new()),
             }
         });
-        let answer = within(patience, said).await?;
+        let answer = within(deadline, said).await?;
         Ok((stream, answer))
     }
 }

@@ -11,10 +11,10 @@ use std::pin::Pin;
 use tokio::sync::{Mutex, MutexGuard, Notify};
 
 use super::connect::{Connection, connect};
+use super::deadline::Timer;
 use super::failure::Failure;
 use super::http2::{Session, Trace};
 use super::link::Link;
-use super::patience::Timer;
 use super::stage::Stage;
 use super::wire::{Answered, Ask, Broken, Exchanged, Line, Wire};
 

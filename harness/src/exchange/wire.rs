@@ -13,10 +13,10 @@ use tokio::net::TcpStream;
 
 use super::answer::Answer;
 use super::connect::{Connection, connect};
+use super::deadline::{Deadline, Timer};
 use super::failure::Failure;
 use super::far::Network;
 use super::link::{Link, Road};
-use super::patience::{Patience, Timer};
 use super::speech::Speech;
 use super::stage::Stage;
 
@@ -183,14 +183,14 @@ impl Wire {
         fill: impl Fn(&mut String),
     ) -> Result<Answered, Broken> {
         let mut answer = Answer::new(ask.body == Body::Kept, ask.headers);
-        let patience = Patience::new(line.timer, self.endpoint.timeout);
+        let deadline = Deadline::new(line.timer, self.endpoint.timeout);
         let talked = match &mut line.connection.link {
-            Link::Plain(stream) => within(patience, self.talk(stream, &mut answer, fill)).await,
+            Link::Plain(stream) => within(deadline, self.talk(stream, &mut answer, fill)).await,
             // Boxed, so that an act on a plain connection need not have room for them.
-            Link::Wrapped(road) => within(patience, Box::pin(self.talk_over(road, &mut answer, fill))).await,
+            Link::Wrapped(road) => within(deadline, Box::pin(self.talk_over(road, &mut answer, fill))).await,
             Link::Multiplexed(session) => {
                 let text = self.text(fill);
-                let exchanged = within(patience, Box::pin(async { Ok(session.exchange(&text, ask).await) })).await;
+                let exchanged = within(deadline, Box::pin(async { Ok(session.exchange(&text, ask).await) })).await;
                 let answered = exchanged.unwrap_or_else(|failure| Err(Broken { failure, begun: true }))?;
                 *line.kept = Some(line.connection);
                 return Ok(answered);
@@ -267,15 +267,15 @@ impl Wire {
     }
 }
 
-/// Waits for no longer than patience lasts.
+/// Waits for no longer than until the deadline.
 pub(super) async fn within<T>(
-    patience: Patience<'_>,
+    deadline: Deadline<'_>,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    let (mut patience, mut work) = (patience, pin!(work));
+    let (mut deadline, mut work) = (deadline, pin!(work));
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(done),
-        Poll::Pending => patience.poll_over(context).map(|()| Err(Failure::Timeout)),
+        Poll::Pending => deadline.poll_over(context).map(|()| Err(Failure::Timeout)),
     })
     .await
 }

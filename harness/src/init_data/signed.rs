@@ -97,12 +97,12 @@ impl Signed {
         self.shared.slots.get(visit as usize)?.get().map(|text| &**text)
     }
 
-    /// Waits until all visits that begin by `until` are signed, for as long as `patience` lasts; whether they are known
+    /// Waits until all visits that begin by `until` are signed, for as long as `within`; whether they are known
     /// to be.
-    pub fn wait(&self, until: Duration, patience: Duration) -> bool {
+    pub fn wait(&self, until: Duration, within: Duration) -> bool {
         let wanted = self.shared.plan.visits.partition_point(|visit| visit.at <= until);
         let behind = |done: &mut usize| *done < wanted;
-        let waited = self.shared.moved.wait_timeout_while(self.shared.done(), patience, behind);
+        let waited = self.shared.moved.wait_timeout_while(self.shared.done(), within, behind);
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= wanted
     }
 }

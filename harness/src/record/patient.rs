@@ -21,11 +21,11 @@ pub fn hand_over(rows: &SyncSender<Row>, row: Row, progress: &Progress) {
     hand_over_within(rows, row, progress, PATIENCE);
 }
 
-pub(super) fn hand_over_within(rows: &SyncSender<Row>, row: Row, progress: &Progress, patience: Duration) {
+pub(super) fn hand_over_within(rows: &SyncSender<Row>, row: Row, progress: &Progress, within: Duration) {
     let mut waiting = Some(row);
     // Who has waited in vain once does not wait again.
-    let patience = if progress.lost() > 0 { Duration::ZERO } else { patience };
-    let handed_over = eventually(patience, || match rows.try_send(waiting.take()?) {
+    let within = if progress.lost() > 0 { Duration::ZERO } else { within };
+    let handed_over = eventually(within, || match rows.try_send(waiting.take()?) {
         Ok(()) | Err(TrySendError::Disconnected(_)) => Some(()),
         Err(TrySendError::Full(row)) => {
             waiting = Some(row);
@@ -37,9 +37,9 @@ pub(super) fn hand_over_within(rows: &SyncSender<Row>, row: Row, progress: &Prog
     }
 }
 
-/// Looks until something comes of it, for no longer than `patience`.
-pub(super) fn eventually<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let mut left = patience;
+/// Looks until something comes of it, for no longer than `within`.
+pub(super) fn eventually<T>(within: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let mut left = within;
     loop {
         let seen = look();
         if seen.is_some() || left.is_zero() {

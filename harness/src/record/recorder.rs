@@ -44,14 +44,14 @@ pub enum RecordError {
     Thread(io::Error),
     /// The disk has stopped taking anything.
     #[error(
-        "{path}: the disk took nothing for {patience:.0?}, and the recording is not whole: see to it, or name \
+        "{path}: the disk took nothing for {within:.0?}, and the recording is not whole: see to it, or name \
          another folder with --out"
     )]
     Stuck {
         /// The file.
         path: PathBuf,
         /// For how long it was waited for.
-        patience: Duration,
+        within: Duration,
     },
     /// The writer's thread panicked, with its message on stderr.
     #[error("the thread that writes the recording panicked")]
@@ -66,7 +66,7 @@ pub struct Recorder {
     path: PathBuf,
     progress: Arc<Progress>,
     /// For how long the disk is waited for at the end.
-    patience: Duration,
+    within: Duration,
 }
 
 impl Recorder {
@@ -82,7 +82,7 @@ impl Recorder {
         let start = thread::Builder::new().name("recorder".to_owned());
         let shown = Arc::clone(&progress);
         let writer = start.spawn(move || write(&queue, file, &shown)).map_err(RecordError::Thread)?;
-        Ok(Self { rows, writer, path, progress, patience: PATIENCE })
+        Ok(Self { rows, writer, path, progress, within: PATIENCE })
     }
 
     /// Where rows go. On a measuring path, `try_send` and count what does not fit.
@@ -94,10 +94,10 @@ impl Recorder {
     /// queue closed.
     pub fn finish(self, seal: Seal) -> Result<(), RecordError> {
         // A queue that is already closed means the writer has failed, which `join` tells.
-        hand_over_within(&self.rows, Row::Seal(seal), &self.progress, self.patience);
-        let ended = eventually(self.patience, || self.writer.is_finished().then_some(()));
+        hand_over_within(&self.rows, Row::Seal(seal), &self.progress, self.within);
+        let ended = eventually(self.within, || self.writer.is_finished().then_some(()));
         if ended.is_none() || self.progress.lost() > 0 {
-            return Err(RecordError::Stuck { path: self.path, patience: self.patience });
+            return Err(RecordError::Stuck { path: self.path, within: self.within });
         }
         let written = self.writer.join().map_err(|_| RecordError::Panicked)?;
         written.map_err(|cause| RecordError::Write { path: self.path, cause })
@@ -288,8 +288,8 @@ mod tests {
             hand_over_within(&rows, note(&long), &progress, Duration::from_millis(50));
         }
         assert!(progress.lost() > 0);
-        let patience = Duration::from_millis(50);
-        let error = Recorder { patience, ..recorder }.finish(seal()).unwrap_err();
+        let within = Duration::from_millis(50);
+        let error = Recorder { within, ..recorder }.finish(seal()).unwrap_err();
         assert!(error.to_string().starts_with("stuck: the disk took nothing for 50ms"), "{error}");
         // The writer goes on, and ends once nobody can hand it anything.
         drop(rows);

@@ -4,6 +4,7 @@
 
 mod bot;
 mod calibrated;
+mod detected;
 mod ground;
 mod header;
 mod load;
@@ -14,7 +15,6 @@ mod outside;
 mod preflight;
 mod recovery;
 mod telegram;
-mod tongue;
 mod trouble;
 mod turned;
 mod under_test;
@@ -138,8 +138,8 @@ impl Rig<'_> {
         let system = self.bring_up(&header, &telegram, tell)?;
         let watchman = system.found().and_then(|tree| self.lookout.over(tree, || {}));
         let loaded = self.check_and_load(header, &telegram, &Side { system: &system, services: &services }, tell);
-        if let Some(heir) = system.heir() {
-            tell(News::Fact(&format!("note: {heir}")));
+        if let Some(successor) = system.successor() {
+            tell(News::Fact(&format!("note: {successor}")));
         }
         tell(News::Waiting("stopping the system"));
         drop(watchman);

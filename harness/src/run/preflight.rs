@@ -11,7 +11,7 @@ use floodrig_reports::recording::{Outcome, Protocol, RigFault, Row, Sample};
 use super::telegram::Telegram;
 use super::trouble::Trouble;
 use super::under_test::UnderTest;
-use super::{Rig, bot, tongue};
+use super::{Rig, bot, detected};
 use crate::drive::{Job, Pace, Seat, Unfit, drive};
 use crate::init_data::Signed;
 use crate::plan::{Arrival, Plan, Visit};
@@ -210,7 +210,7 @@ fn spoken(rig: &Rig<'_>, what: &str) -> String {
 }
 
 fn of_speech(rig: &Rig<'_>, what: &str) -> Option<String> {
-    tongue::advice(rig).map(|advice| format!("{what}; {advice}"))
+    detected::advice(rig).map(|advice| format!("{what}; {advice}"))
 }
 
 #[cfg(test)]

@@ -110,9 +110,9 @@ impl UnderTest {
     }
 
     /// Who serves in the place of its command, in words.
-    pub(super) fn heir(&self) -> Option<String> {
+    pub(super) fn successor(&self) -> Option<String> {
         match self {
-            Self::Started(system) => system.heir(),
+            Self::Started(system) => system.successor(),
             Self::Attached(_) => None,
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct End {
     /// The command has ended with 0 and left processes behind.
     pub(super) command_left: bool,
     /// Who serves in its place, in words.
-    pub(super) heir: Option<String>,
+    pub(super) successor: Option<String>,
     /// Who still served when it died, in words.
     pub(super) survivor: Option<String>,
     /// The rig's own failure that ended it.

@@ -214,8 +214,8 @@ impl System {
     }
 
     /// Who serves in the place of a command that has ended with 0, in words.
-    pub fn heir(&self) -> Option<String> {
-        self.known.look().heir.clone()
+    pub fn successor(&self) -> Option<String> {
+        self.known.look().successor.clone()
     }
 
     /// From its start to its readiness.
@@ -301,7 +301,7 @@ impl System {
                 None => self.signs.verdict(&[&[self.kept.command.pid], end.served.as_slice()].concat()),
             };
             let ending = death::of_death(death, tail, oom);
-            return noted(ending, [end.survivor.as_ref(), end.heir.as_ref()]);
+            return noted(ending, [end.survivor.as_ref(), end.successor.as_ref()]);
         }
         let at = end.stopped.map_or_else(|| self.clock.now(), |(_, at)| at);
         let stop = Stop {
@@ -314,7 +314,7 @@ impl System {
         let ending = death::of_stop(stop, at, tail);
         match &end.fault {
             Some(fault) => noted(Ending { note: None, ..ending }, [Some(fault)]),
-            None => noted(ending, [end.heir.as_ref()]),
+            None => noted(ending, [end.successor.as_ref()]),
         }
     }
 }

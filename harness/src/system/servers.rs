@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::heir::Heir;
 use super::in_flight::Moment;
+use super::main_process::Successor;
 use super::port;
 use crate::keeper::{Identity, branch, descendants};
 
@@ -134,7 +134,7 @@ impl Servers {
 
 impl Sought {
     /// Whoever serves now, nearest to the keeper.
-    pub(super) fn heir(&self) -> Option<Heir> {
+    pub(super) fn successor(&self) -> Option<Successor> {
         let tree = descendants(self.root);
         let (door, found) = self.among(&tree);
         let server = tree.into_iter().find(|process| found.contains(&process.pid))?;
@@ -143,7 +143,7 @@ impl Sought {
             Door::Listens => Some(self.port),
             Door::Calls => None,
         };
-        Some(Heir { branch, pid: server.pid, program, port })
+        Some(Successor { branch, pid: server.pid, program, port })
     }
 
     fn among(&self, tree: &[Identity]) -> (Door, Vec<u32>) {

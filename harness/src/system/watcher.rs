@@ -10,10 +10,10 @@ use floodrig_reports::recording::{Event, EventKind, Row};
 use super::clock::Clock;
 use super::death::{Cause, Death};
 use super::doubt::{Doubt, Found};
-use super::heir::Line;
 use super::in_flight::{Lately, Moment};
 use super::keeper_lost::KeeperLost;
 use super::known::Known;
+use super::main_process::MainProcess;
 use super::servers::{Servers, Sought};
 use crate::keeper::{Exit, Heard, Report, Reports, descendants};
 use crate::record::InFlight;
@@ -50,7 +50,7 @@ pub(super) fn hear(reports: Reports, watch: &Watch, known: &Known, sought: Sough
         reports,
         lately: Lately::default(),
         servers: None,
-        line: Line::Command,
+        main: MainProcess::Command,
         told_by: None,
         doubt: None,
         unsent: VecDeque::new(),
@@ -67,7 +67,7 @@ struct Watcher<'a> {
     reports: Reports,
     lately: Lately,
     servers: Option<Servers>,
-    line: Line,
+    main: MainProcess,
     /// The signal by which somebody else told the keeper to end.
     told_by: Option<i32>,
     doubt: Option<Doubt>,
@@ -115,7 +115,7 @@ impl Watcher<'_> {
     fn meet_servers(&mut self) {
         self.servers = self.known.look().servers.take().or(self.servers.take());
         let is_served = self.servers.as_ref().is_some_and(|servers| !servers.handles().is_empty());
-        if is_served && matches!(self.line, Line::Open { .. }) {
+        if is_served && matches!(self.main, MainProcess::Open { .. }) {
             self.inherit();
         }
     }
@@ -133,10 +133,10 @@ impl Watcher<'_> {
 
     fn ended(&mut self, pid: u32, how: Exit, at: Duration, orphan: bool) {
         self.known.note_of_stop(how, at);
-        if let Line::Open { .. } = self.line {
-            self.line = Line::Open { how, at };
+        if let MainProcess::Open { .. } = self.main {
+            self.main = MainProcess::Open { how, at };
         }
-        if !self.line.ends_with(pid, orphan) {
+        if !self.main.ends_with(pid, orphan) {
             return;
         }
         // What makes a death or a stop of it is when it ended: until then somebody may have served again.
@@ -161,7 +161,7 @@ impl Watcher<'_> {
         }
         let (tree, how) = (descendants(self.reports.root()), Exit::Code(0));
         if !tree.is_empty() {
-            self.line = Line::Open { how, at };
+            self.main = MainProcess::Open { how, at };
             self.known.change(|end| end.command_left = true);
         }
         !tree.is_empty()
@@ -169,15 +169,15 @@ impl Watcher<'_> {
 
     /// From now on the system's end is that of whoever serves, if anybody does.
     fn inherit(&mut self) -> bool {
-        let Some(heir) = self.sought.heir() else { return false };
-        self.line = Line::Heir(heir.branch);
+        let Some(successor) = self.sought.successor() else { return false };
+        self.main = MainProcess::Successor(successor.branch);
         let text = format!(
-            "the command of {} ended with 0, and what it left behind serves on: {heir}, watched and stopped in its place",
+            "the command of {} ended with 0, and what it left behind serves on: {successor}, watched and stopped in its place",
             self.watch.whose()
         );
         let at_us = self.clock.now().as_micros() as u64;
         self.unsent.push_back(Row::Event(Event { at_us, kind: EventKind::Note, text: text.clone() }));
-        self.known.change(|end| end.heir = Some(text));
+        self.known.change(|end| end.successor = Some(text));
         true
     }
 
@@ -197,11 +197,11 @@ impl Watcher<'_> {
 
     /// Who serves although the system has died, in words.
     fn survivor(&self) -> Option<String> {
-        self.sought.heir().map(|other| format!("and {other}, stopped by the rig"))
+        self.sought.successor().map(|other| format!("and {other}, stopped by the rig"))
     }
 
     fn nobody_left(&mut self) {
-        if let Line::Open { how, at } = self.line
+        if let MainProcess::Open { how, at } = self.main
             && !self.is_ordered_by(at)
         {
             self.died(how, at);

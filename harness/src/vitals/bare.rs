@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::Socket as Tcp;
 
-use super::ours::Ours;
+use super::own_connects::OwnConnects;
 use crate::sockets::{Diag, FAMILIES, Question, Socket, State, States};
 
 /// A connection that came while there was room is in the queue at once, on this machine; one that is not by now was
@@ -23,16 +23,16 @@ const IN_QUEUE_WITHIN: Duration = Duration::from_millis(20);
 /// A connection, or the wait to make one.
 #[derive(Debug)]
 pub(super) struct Bare<'a> {
-    knock: &'a Knock,
+    connector: &'a Connector,
     made: Option<Made>,
 }
 
 /// How bare connections are made.
 #[derive(Debug)]
-pub(super) struct Knock {
+pub(super) struct Connector {
     kernel: Diag,
     target: SocketAddr,
-    ours: Arc<Ours>,
+    own_connects: Arc<OwnConnects>,
 }
 
 #[derive(Debug)]
@@ -65,10 +65,10 @@ enum Caller {
     Over,
 }
 
-impl Knock {
+impl Connector {
     /// To this address, which is this machine's.
-    pub(super) fn at(target: SocketAddr, ours: Arc<Ours>) -> io::Result<Self> {
-        Ok(Self { kernel: Diag::open()?, target, ours })
+    pub(super) fn at(target: SocketAddr, own_connects: Arc<OwnConnects>) -> io::Result<Self> {
+        Ok(Self { kernel: Diag::open()?, target, own_connects })
     }
 
     /// Whether the kernel shows here who listens there.
@@ -95,19 +95,19 @@ impl Knock {
 
 impl<'a> Bare<'a> {
     /// One that is made at the first look.
-    pub(super) fn new(knock: &'a Knock) -> Self {
-        Self { knock, made: None }
+    pub(super) fn new(connector: &'a Connector) -> Self {
+        Self { connector, made: None }
     }
 
     /// How far it has come; it is made, or made anew, where that is what has to be done.
     pub(super) fn look(&mut self, now: Duration) -> io::Result<Stage> {
         let made = match &self.made {
             Some(made) => made,
-            None if self.knock.is_full()? => return Ok(Stage::Outside),
-            None => self.made.insert(make(self.knock, now)?),
+            None if self.connector.is_full()? => return Ok(Stage::Outside),
+            None => self.made.insert(make(self.connector, now)?),
         };
-        let stage = stage(self.knock, made)?;
-        self.knock.ours.set_waiting(stage == Stage::Queued);
+        let stage = stage(self.connector, made)?;
+        self.connector.own_connects.set_waiting(stage == Stage::Queued);
         if stage == Stage::PassedOver && now.saturating_sub(made.at) > IN_QUEUE_WITHIN {
             self.made = None;
         }
@@ -117,23 +117,23 @@ impl<'a> Bare<'a> {
 
 impl Drop for Bare<'_> {
     fn drop(&mut self) {
-        self.knock.ours.set_waiting(false);
+        self.connector.own_connects.set_waiting(false);
     }
 }
 
-fn make(knock: &Knock, at: Duration) -> io::Result<Made> {
-    let (socket, from) = knock.ours.connect(knock.target)?;
+fn make(connector: &Connector, at: Duration) -> io::Result<Made> {
+    let (socket, from) = connector.own_connects.connect(connector.target)?;
     Ok(Made { socket, from, at })
 }
 
-fn stage(knock: &Knock, made: &Made) -> io::Result<Stage> {
-    let Some(side) = knock.kernel.side(knock.target, made.from)? else { return Ok(Stage::Gone) };
+fn stage(connector: &Connector, made: &Made) -> io::Result<Stage> {
+    let Some(side) = connector.kernel.side(connector.target, made.from)? else { return Ok(Stage::Gone) };
     let not_in_it = |full| if full { Stage::Outside } else { Stage::PassedOver };
     Ok(match (side.state, caller(&made.socket)?) {
         (State::Established, _) if side.inode == 0 => Stage::Queued,
         (State::Established | State::Closing, _) => Stage::Accepted,
         (State::Greeted, Caller::Connecting) => Stage::Queued,
-        (State::Greeted, Caller::Connected | Caller::Over) => not_in_it(knock.is_full()?),
+        (State::Greeted, Caller::Connected | Caller::Over) => not_in_it(connector.is_full()?),
         (State::Listening, Caller::Over) => Stage::Gone,
         (State::Listening, Caller::Connecting | Caller::Connected) => not_in_it(side.is_full()),
     })
@@ -160,8 +160,8 @@ mod tests {
 
     use super::*;
 
-    fn knock(target: SocketAddr) -> Knock {
-        Knock::at(target, Arc::default()).unwrap()
+    fn connector(target: SocketAddr) -> Connector {
+        Connector::at(target, Arc::default()).unwrap()
     }
 
     fn ms(ms: u64) -> Duration {
@@ -172,12 +172,12 @@ mod tests {
     fn a_connection_waits_until_it_is_accepted_in_both_versions_of_the_protocol() {
         let any = [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()];
         for listener in any.map(|at: SocketAddr| TcpListener::bind(at).unwrap()) {
-            let knock = knock(listener.local_addr().unwrap());
-            let mut bare = Bare::new(&knock);
+            let connector = connector(listener.local_addr().unwrap());
+            let mut bare = Bare::new(&connector);
             assert_eq!((bare.look(ms(0)).unwrap(), bare.look(ms(900)).unwrap()), (Stage::Queued, Stage::Queued));
-            assert_eq!(knock.ours.waiting(), 1);
+            assert_eq!(connector.own_connects.waiting(), 1);
             let accepted = listener.accept().unwrap();
-            assert_eq!((bare.look(ms(901)).unwrap(), knock.ours.waiting()), (Stage::Accepted, 0));
+            assert_eq!((bare.look(ms(901)).unwrap(), connector.own_connects.waiting()), (Stage::Accepted, 0));
             drop(accepted);
             assert_eq!(bare.look(ms(902)).unwrap(), Stage::Accepted, "the system has closed it");
         }
@@ -190,8 +190,8 @@ mod tests {
         listener.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)).into()).unwrap();
         listener.listen(8).unwrap();
         let port = listener.local_addr().unwrap().as_socket().unwrap().port();
-        let knock = knock((Ipv4Addr::LOCALHOST, port).into());
-        let mut bare = Bare::new(&knock);
+        let connector = connector((Ipv4Addr::LOCALHOST, port).into());
+        let mut bare = Bare::new(&connector);
         assert_eq!(bare.look(ms(0)).unwrap(), Stage::Queued);
         let _accepted = listener.accept().unwrap();
         assert_eq!(bare.look(ms(1)).unwrap(), Stage::Accepted);
@@ -202,10 +202,10 @@ mod tests {
         let listener = Tcp::new(Domain::IPV4, Type::STREAM, None).unwrap();
         listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
         listener.listen(1).unwrap();
-        let knock = knock(listener.local_addr().unwrap().as_socket().unwrap());
+        let connector = connector(listener.local_addr().unwrap().as_socket().unwrap());
         // A backlog of one lets two wait.
-        let _crowd: Vec<_> = (0..2).map(|_| std::net::TcpStream::connect(knock.target).unwrap()).collect();
-        let mut bare = Bare::new(&knock);
+        let _crowd: Vec<_> = (0..2).map(|_| std::net::TcpStream::connect(connector.target).unwrap()).collect();
+        let mut bare = Bare::new(&connector);
         assert_eq!((bare.look(ms(0)).unwrap(), bare.look(ms(5)).unwrap()), (Stage::Outside, Stage::Outside));
         assert!(bare.made.is_none(), "nothing was sent that the kernel would count as dropped");
         let _accepted = listener.accept().unwrap();
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn who_does_not_listen_any_more_is_gone() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let knock = knock(listener.local_addr().unwrap());
-        let mut bare = Bare::new(&knock);
-        assert!(knock.sees_listener().unwrap());
+        let connector = connector(listener.local_addr().unwrap());
+        let mut bare = Bare::new(&connector);
+        assert!(connector.sees_listener().unwrap());
         assert_eq!(bare.look(ms(0)).unwrap(), Stage::Queued);
         drop(listener);
-        assert_eq!((bare.look(ms(1)).unwrap(), knock.sees_listener().unwrap()), (Stage::Gone, false));
+        assert_eq!((bare.look(ms(1)).unwrap(), connector.sees_listener().unwrap()), (Stage::Gone, false));
     }
 }

@@ -11,9 +11,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::bare::{Bare, Knock, Stage};
+use super::bare::{Bare, Connector, Stage};
 use super::line::NoAnswer;
-use super::ours::Ours;
+use super::own_connects::OwnConnects;
 use super::patience::{Patience, Waited};
 use super::served::{Served, WaitsFor};
 use super::stalls::{Delays, Wait};
@@ -38,13 +38,19 @@ pub(super) struct Connects {
 
 impl Connects {
     /// Makes one, and goes on if it was accepted; otherwise why there is nothing to measure.
-    pub(super) fn start(target: SocketAddr, steady: Steady, clock: Clock, ours: Arc<Ours>) -> Result<Self, String> {
-        let served = Served::of(target.port(), clock, Arc::clone(&ours), WaitsFor::Acceptance);
-        let (served, knock) = served.and_then(|served| Ok((served, Knock::at(target, ours)?))).map_err(kernel_said)?;
-        first(&knock, clock)?;
+    pub(super) fn start(
+        target: SocketAddr,
+        steady: Steady,
+        clock: Clock,
+        own_connects: Arc<OwnConnects>,
+    ) -> Result<Self, String> {
+        let served = Served::of(target.port(), clock, Arc::clone(&own_connects), WaitsFor::Acceptance);
+        let (served, connector) =
+            served.and_then(|served| Ok((served, Connector::at(target, own_connects)?))).map_err(kernel_said)?;
+        first(&connector, clock)?;
         let (stop, stopped) = sync_channel(1);
         let gauge = Arc::new(AtomicU64::new(0));
-        let connecting = Connecting { knock, clock, served, gauge: Arc::clone(&gauge) };
+        let connecting = Connecting { connector, clock, served, gauge: Arc::clone(&gauge) };
         let thread = named("connects", move || steady.until_stopped(clock, &stopped, |stop| connecting.once(stop)));
         Ok(Self { stop, thread, gauge })
     }
@@ -57,11 +63,11 @@ impl Connects {
 }
 
 /// Whether one is accepted at all.
-fn first(knock: &Knock, clock: Clock) -> Result<(), String> {
-    if !knock.sees_listener().map_err(kernel_said)? {
+fn first(connector: &Connector, clock: Clock) -> Result<(), String> {
+    if !connector.sees_listener().map_err(kernel_said)? {
         return Err("the kernel shows nobody who listens there, in this network".to_owned());
     }
-    let (until, mut bare) = (clock.now() + FIRST_WITHIN, Bare::new(knock));
+    let (until, mut bare) = (clock.now() + FIRST_WITHIN, Bare::new(connector));
     loop {
         let stage = bare.look(clock.now()).map_err(kernel_said)?;
         match stage {
@@ -79,7 +85,7 @@ fn first(knock: &Knock, clock: Clock) -> Result<(), String> {
 }
 
 struct Connecting {
-    knock: Knock,
+    connector: Connector,
     clock: Clock,
     served: Served,
     gauge: Arc<AtomicU64>,
@@ -89,7 +95,7 @@ impl Connecting {
     /// The wait for one to be accepted; it is closed then.
     fn once(&self, stop: &Receiver<()>) -> Result<Wait, Wait> {
         let mut patience = Patience::new(self.clock, stop, &self.gauge, Some(&self.served));
-        let (from, mut bare) = (self.clock.now(), Bare::new(&self.knock));
+        let (from, mut bare) = (self.clock.now(), Bare::new(&self.connector));
         let waited = patience.wait_for(|within| self.accepted(&mut bare, from, within));
         drop(bare);
         match waited {

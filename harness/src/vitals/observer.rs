@@ -14,10 +14,10 @@ use super::heartbeat::{Standing, Watch};
 use super::listen::ListenQueues;
 use super::named;
 use super::netstat::NetStat;
-use super::ours::Ours;
 use super::outbound::OutboundWatch;
 use super::outside;
 use super::own::OwnUse;
+use super::own_connects::OwnConnects;
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
 use super::services::Services;
@@ -108,9 +108,9 @@ impl Observer {
         let heartbeat = subject.heartbeat(clock);
         let pace = if heartbeat.is_active() && !subject.often { Pace::Beside } else { Pace::Alone };
         let period = pace.period();
-        let (steady, ours) = (Steady { from: clock.now(), period }, Arc::new(Ours::default()));
-        let probe = subject.probe(steady, clock, &ours);
-        let connects = subject.connects(steady, clock, &ours);
+        let (steady, own_connects) = (Steady { from: clock.now(), period }, Arc::new(OwnConnects::default()));
+        let probe = subject.probe(steady, clock, &own_connects);
+        let connects = subject.connects(steady, clock, &own_connects);
         let heartbeat = heartbeat.beside(probe.is_ok());
         let queue = subject.listen_queue();
         let tree = subject.tree();
@@ -133,7 +133,7 @@ impl Observer {
             queue,
             gauge,
             accept_gauge: bare.as_ref().map(|connects| Arc::clone(&connects.gauge)),
-            ours,
+            own_connects,
             loops: subject.heartbeat.ok().map(|folder| Watch::new(folder.pages(), door, clock)),
             own,
             rows,
@@ -230,7 +230,7 @@ struct Observing {
     network: Option<NetStat>,
     gauge: Option<Arc<AtomicU64>>,
     accept_gauge: Option<Arc<AtomicU64>>,
-    ours: Arc<Ours>,
+    own_connects: Arc<OwnConnects>,
     loops: Option<Watch>,
     own: OwnUse,
     rows: SyncSender<Row>,
@@ -271,7 +271,7 @@ impl Observing {
         self.send(Row::Vital(Vital {
             pids: tick.pids,
             services,
-            listen_queue: queue.map(|queue| queue.without(self.ours.waiting())),
+            listen_queue: queue.map(|queue| queue.without(self.own_connects.waiting())),
             listen_backlog: queue.map(|queue| queue.all.backlog),
             listen_fullest: queue.and_then(|queue| queue.fullest_of_several()),
             network: self.network.as_ref().and_then(NetStat::so_far),

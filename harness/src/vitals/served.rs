@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ours::Ours;
+use super::own_connects::OwnConnects;
 use super::silence::{Look, Silence, Silences};
 use crate::sockets::{Diag, FAMILIES, Question, States};
 use crate::system::Clock;
@@ -24,7 +24,7 @@ pub(super) struct Served {
     kernel: Diag,
     port: u16,
     clock: Clock,
-    ours: Arc<Ours>,
+    own_connects: Arc<OwnConnects>,
     waits_for: WaitsFor,
 }
 
@@ -61,8 +61,8 @@ pub(super) struct Watch<'a> {
 
 impl Served {
     /// Of this port, in this network namespace.
-    pub(super) fn of(port: u16, clock: Clock, ours: Arc<Ours>, waits_for: WaitsFor) -> io::Result<Self> {
-        let served = Self { kernel: Diag::open()?, port, clock, ours, waits_for };
+    pub(super) fn of(port: u16, clock: Clock, own_connects: Arc<OwnConnects>, waits_for: WaitsFor) -> io::Result<Self> {
+        let served = Self { kernel: Diag::open()?, port, clock, own_connects, waits_for };
         served.look(Duration::ZERO, &mut Open::new())?;
         Ok(served)
     }
@@ -84,7 +84,7 @@ impl Served {
                 look.take(last.has_received.then(|| ago(last.received_ms)), last.has_sent.then(|| ago(last.sent_ms)));
             })?;
         }
-        self.ours.leave_out(&mut now_open);
+        self.own_connects.leave_out(&mut now_open);
         look.closed = open.keys().any(|port| !now_open.contains_key(port));
         look.accepted = is_accepted_since(open, &now_open);
         if self.clock.now().saturating_sub(at) > LOOK_WITHIN {
@@ -197,12 +197,12 @@ mod tests {
     fn the_rigs_bare_connections_are_nobodys() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let ours = Arc::new(Ours::default());
-        let served = Served::of(address.port(), clock(), Arc::clone(&ours), WaitsFor::Acceptance).unwrap();
+        let own_connects = Arc::new(OwnConnects::default());
+        let served = Served::of(address.port(), clock(), Arc::clone(&own_connects), WaitsFor::Acceptance).unwrap();
         let mut open = Open::new();
         let mut look = || served.look(Duration::ZERO, &mut open).unwrap().unwrap();
         look();
-        let bare = ours.connect(address).unwrap();
+        let bare = own_connects.connect(address).unwrap();
         let accepted = listener.accept().unwrap();
         assert!(!look().accepted);
         drop((bare, accepted));

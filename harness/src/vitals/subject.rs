@@ -12,9 +12,9 @@ use super::connects::Connects;
 use super::heartbeat::{Door, Folder, Standing, unseen};
 use super::kernel_said;
 use super::listen::ListenQueues;
-use super::ours::Ours;
 use super::outbound::{OutboundWatch, Watched};
 use super::own::Threads;
+use super::own_connects::OwnConnects;
 use super::probe::Probe;
 use super::processes::{Processes, Whose};
 use super::served::{Served, WaitsFor};
@@ -82,18 +82,25 @@ impl Subject {
     }
 
     /// Begins to ask it, whoever else asks.
-    pub(super) fn probe(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Probe, String> {
+    pub(super) fn probe(&self, steady: Steady, clock: Clock, own_connects: &Arc<OwnConnects>) -> Result<Probe, String> {
         let (address, path) = (self.address.clone()?, self.path.clone()?);
-        let served =
-            self.here().ok().and_then(|here| Served::of(here.port(), clock, Arc::clone(ours), WaitsFor::Answer).ok());
+        let served = self
+            .here()
+            .ok()
+            .and_then(|here| Served::of(here.port(), clock, Arc::clone(own_connects), WaitsFor::Answer).ok());
         Probe::start(address, &path, steady, clock, served).ok_or_else(|| format!("no answer to GET {path} within 2 s"))
     }
 
     /// Begins to connect to it.
-    pub(super) fn connects(&self, steady: Steady, clock: Clock, ours: &Arc<Ours>) -> Result<Connects, String> {
+    pub(super) fn connects(
+        &self,
+        steady: Steady,
+        clock: Clock,
+        own_connects: &Arc<OwnConnects>,
+    ) -> Result<Connects, String> {
         let here = self.here()?;
         self.connects.clone()?;
-        Connects::start(here, Steady { from: steady.from + BETWEEN, ..steady }, clock, Arc::clone(ours))
+        Connects::start(here, Steady { from: steady.from + BETWEEN, ..steady }, clock, Arc::clone(own_connects))
     }
 
     /// Where the system listens: the kernel shows the queues and the connections of this machine alone.

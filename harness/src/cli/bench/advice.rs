@@ -9,7 +9,7 @@ use floodrig_reports::Summary;
 use floodrig_reports::recording::Outcomes;
 
 use crate::bench::Order;
-use crate::exchange::{Speech, Tongue, glance, tongue};
+use crate::exchange::{Detected, Speech, detect, glance};
 
 /// How long each of the further looks may take: whoever listens on this machine answers in a moment.
 const LOOK: Duration = Duration::from_secs(1);
@@ -38,12 +38,12 @@ fn request(order: &Order) -> String {
 
 fn without_tls(order: &Order) -> String {
     let is_newer = || !order.http2 && speech(order, true).is_some_and(|speech| look(order, &speech).is_some());
-    match tongue(order.target.address, &request(order), LOOK) {
-        Some(Tongue::Http1 | Tongue::Http2) => {
+    match detect(order.target.address, &request(order), LOOK) {
+        Some(Detected::Http1 | Detected::Http2) => {
             "the server speaks HTTP without TLS: write http://, and leave --ca out".to_owned()
         }
-        Some(Tongue::Tls) if is_newer() => "the server speaks HTTP/2 alone: add --http2".to_owned(),
-        Some(Tongue::Tls) | None => untrusted(order),
+        Some(Detected::Tls) if is_newer() => "the server speaks HTTP/2 alone: add --http2".to_owned(),
+        Some(Detected::Tls) | None => untrusted(order),
     }
 }
 
@@ -57,13 +57,13 @@ fn untrusted(order: &Order) -> String {
 
 fn without_success(order: &Order, outcomes: &Outcomes) -> String {
     let secure = order.tls.is_some();
-    match tongue(order.target.address, &request(order), LOOK) {
-        Some(Tongue::Tls) if !secure => {
+    match detect(order.target.address, &request(order), LOOK) {
+        Some(Detected::Tls) if !secure => {
             "the server speaks TLS: write https://, and name its certificate with --ca FILE".to_owned()
         }
-        Some(Tongue::Http1) if order.http2 && !secure => "the server speaks HTTP/1.1: leave --http2 out".to_owned(),
-        Some(Tongue::Http2) if !order.http2 && !secure => "the server speaks HTTP/2 alone: add --http2".to_owned(),
-        Some(Tongue::Tls | Tongue::Http1 | Tongue::Http2) => {
+        Some(Detected::Http1) if order.http2 && !secure => "the server speaks HTTP/1.1: leave --http2 out".to_owned(),
+        Some(Detected::Http2) if !order.http2 && !secure => "the server speaks HTTP/2 alone: add --http2".to_owned(),
+        Some(Detected::Tls | Detected::Http1 | Detected::Http2) => {
             let status = speech(order, order.http2).and_then(|speech| look(order, &speech));
             status.and_then(|status| answered(order, status)).unwrap_or_else(|| failed(order, outcomes))
         }

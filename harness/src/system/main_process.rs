@@ -12,11 +12,11 @@ use crate::keeper::Exit;
 
 /// Whose end is the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum MainProcess {
     /// The command's.
     Command,
     /// That of this process, a child of the keeper's since its parent ended.
-    Heir(u32),
+    Successor(u32),
     /// The command has ended with 0 before it was known who serves; this is the last end seen since.
     Open {
         /// How.
@@ -26,12 +26,12 @@ pub(super) enum Line {
     },
 }
 
-impl Line {
+impl MainProcess {
     /// Whether the end of this process is the system's. An orphan is any process but the command that was the keeper's.
     pub(super) fn ends_with(self, pid: u32, orphan: bool) -> bool {
         match self {
             Self::Command => !orphan,
-            Self::Heir(heir) => heir == pid,
+            Self::Successor(successor) => successor == pid,
             Self::Open { .. } => false,
         }
     }
@@ -39,7 +39,7 @@ impl Line {
 
 /// Whoever serves after the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heir {
+pub(super) struct Successor {
     /// The child of the keeper's that it is or descends from.
     pub(super) branch: u32,
     /// Itself.
@@ -50,7 +50,7 @@ pub(super) struct Heir {
     pub(super) port: Option<u16>,
 }
 
-impl fmt::Display for Heir {
+impl fmt::Display for Successor {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "pid {} ({}) ", self.pid, self.program)?;
         match self.port {
@@ -66,16 +66,16 @@ mod tests {
 
     #[test]
     fn the_systems_end_is_the_commands_and_then_its_heirs_alone() {
-        assert!(Line::Command.ends_with(7, false) && !Line::Command.ends_with(8, true));
-        assert!(Line::Heir(8).ends_with(8, true) && !Line::Heir(8).ends_with(9, true));
-        let open = Line::Open { how: Exit::Code(0), at: Duration::ZERO };
+        assert!(MainProcess::Command.ends_with(7, false) && !MainProcess::Command.ends_with(8, true));
+        assert!(MainProcess::Successor(8).ends_with(8, true) && !MainProcess::Successor(8).ends_with(9, true));
+        let open = MainProcess::Open { how: Exit::Code(0), at: Duration::ZERO };
         assert!(!open.ends_with(8, true), "nobody knows who serves");
     }
 
     #[test]
     fn an_heir_says_who_it_is_and_how_it_serves() {
-        let heir = |port| Heir { branch: 8, pid: 9, program: "node".to_owned(), port }.to_string();
-        assert_eq!(heir(Some(8080)), "pid 9 (node) listens on port 8080");
-        assert_eq!(heir(None), "pid 9 (node) calls the stub");
+        let successor = |port| Successor { branch: 8, pid: 9, program: "node".to_owned(), port }.to_string();
+        assert_eq!(successor(Some(8080)), "pid 9 (node) listens on port 8080");
+        assert_eq!(successor(None), "pid 9 (node) calls the stub");
     }
 }

@@ -15,12 +15,12 @@ pub type Timer = Option<Sleep>;
 
 /// The wait of one exchange.
 #[derive(Debug)]
-pub(super) struct Patience<'a> {
+pub(super) struct Deadline<'a> {
     timer: Pin<&'a mut Timer>,
     deadline: Instant,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> Deadline<'a> {
     /// Begins to wait now.
     pub(super) fn new(timer: Pin<&'a mut Timer>, timeout: Duration) -> Self {
         Self { timer, deadline: now() + timeout }
@@ -60,8 +60,8 @@ mod tests {
 
     async fn over(timer: Pin<&mut Timer>, timeout: Duration) -> Duration {
         let begun = now();
-        let mut patience = Patience::new(timer, timeout);
-        poll_fn(|context| patience.poll_over(context)).await;
+        let mut deadline = Deadline::new(timer, timeout);
+        poll_fn(|context| deadline.poll_over(context)).await;
         now() - begun
     }
 
@@ -70,7 +70,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let mut timer = pin!(None);
-            let mut first = Patience::new(timer.as_mut(), 5 * MILLISECOND);
+            let mut first = Deadline::new(timer.as_mut(), 5 * MILLISECOND);
             assert!(poll_fn(|context| Poll::Ready(first.poll_over(context).is_pending())).await);
             assert!(over(timer.as_mut(), 50 * MILLISECOND).await >= 50 * MILLISECOND);
             assert!(timer.is_none());

@@ -15,14 +15,14 @@ const REMEMBERED: usize = 256;
 
 /// Which they are.
 #[derive(Debug, Default)]
-pub(super) struct Ours {
+pub(super) struct OwnConnects {
     /// The latest, by their ports.
     ports: Mutex<VecDeque<u16>>,
     waiting: AtomicBool,
 }
 
-impl Ours {
-    /// Begins to connect. Whoever sees the connection in a list and asks afterwards is told that it is ours.
+impl OwnConnects {
+    /// Begins to connect. Whoever sees the connection in a list and asks afterwards is told that it is the rig's.
     pub(super) fn connect(&self, to: SocketAddr) -> io::Result<(Socket, SocketAddr)> {
         // Held over a call that does not wait, so that there is no moment in which the connection is there and unknown.
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,7 +35,7 @@ impl Ours {
         Ok((socket, from))
     }
 
-    /// Leaves out those that are ours.
+    /// Leaves out those that are the rig's.
     pub(super) fn leave_out<T>(&self, connections: &mut HashMap<u16, T>) {
         let ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         for port in &*ports {
@@ -48,7 +48,7 @@ impl Ours {
         self.waiting.store(waiting, Ordering::Relaxed);
     }
 
-    /// How many of those that wait in the system's queue are ours.
+    /// How many of those that wait in the system's queue are the rig's.
     pub(super) fn waiting(&self) -> u64 {
         u64::from(self.waiting.load(Ordering::Relaxed))
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Rig;
-use crate::exchange::{Speech, Tongue, tongue};
+use crate::exchange::{Detected, Speech, detect};
 
 /// How long each way of asking may take: there was an answer of some kind a moment ago.
 const LOOK: Duration = Duration::from_secs(1);
@@ -12,16 +12,16 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) fn advice(rig: &Rig<'_>) -> Option<&'static str> {
     let target = &rig.ground.target;
     let request = format!("GET / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", target.host);
-    to_change(&rig.order.scenario.system.speech, tongue(target.address, &request, LOOK)?)
+    to_change(&rig.order.scenario.system.speech, detect(target.address, &request, LOOK)?)
 }
 
-fn to_change(written: &Speech, spoken: Tongue) -> Option<&'static str> {
+fn to_change(written: &Speech, spoken: Detected) -> Option<&'static str> {
     match (spoken, written.is_secure(), written.has_http2()) {
-        (Tongue::Tls, false, _) => Some("it speaks TLS: name its certificate in `system.tls`"),
-        (Tongue::Http1 | Tongue::Http2, true, _) => Some("it speaks HTTP without TLS: leave `system.tls` out"),
-        (Tongue::Http1, false, true) => Some("it speaks HTTP/1.1: leave `system.http2` out"),
-        (Tongue::Http2, false, false) => Some("it speaks HTTP/2 alone: write `system.http2 = true`"),
-        (Tongue::Tls, true, _) | (Tongue::Http1, false, false) | (Tongue::Http2, false, true) => None,
+        (Detected::Tls, false, _) => Some("it speaks TLS: name its certificate in `system.tls`"),
+        (Detected::Http1 | Detected::Http2, true, _) => Some("it speaks HTTP without TLS: leave `system.tls` out"),
+        (Detected::Http1, false, true) => Some("it speaks HTTP/1.1: leave `system.http2` out"),
+        (Detected::Http2, false, false) => Some("it speaks HTTP/2 alone: write `system.http2 = true`"),
+        (Detected::Tls, true, _) | (Detected::Http1, false, false) | (Detected::Http2, false, true) => None,
     }
 }
 
@@ -33,11 +33,11 @@ mod tests {
     fn what_is_written_is_changed_only_where_something_else_is_spoken() {
         let written = |http2| Speech::new(None, http2).unwrap();
         for (written, spoken, key) in [
-            (written(false), Tongue::Tls, Some("`system.tls`")),
-            (written(true), Tongue::Http1, Some("leave `system.http2` out")),
-            (written(false), Tongue::Http2, Some("`system.http2 = true`")),
-            (written(false), Tongue::Http1, None),
-            (written(true), Tongue::Http2, None),
+            (written(false), Detected::Tls, Some("`system.tls`")),
+            (written(true), Detected::Http1, Some("leave `system.http2` out")),
+            (written(false), Detected::Http2, Some("`system.http2 = true`")),
+            (written(false), Detected::Http1, None),
+            (written(true), Detected::Http2, None),
         ] {
             let advice = to_change(&written, spoken);
             assert_eq!(advice.is_some(), key.is_some(), "{advice:?}");

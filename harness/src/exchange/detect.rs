@@ -18,7 +18,7 @@ use super::speech::Speech;
 
 /// What a peer speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tongue {
+pub enum Detected {
     /// TLS, and below it whatever it may be.
     Tls,
     /// HTTP/1.1 in plain.
@@ -29,14 +29,17 @@ pub enum Tongue {
 
 /// Asks with a request as HTTP/1.1 text; nothing: the peer understands none of the three. Each connect and each answer
 /// may take as long as `within`.
-pub fn tongue(address: SocketAddr, request: &str, within: Duration) -> Option<Tongue> {
+pub fn detect(address: SocketAddr, request: &str, within: Duration) -> Option<Detected> {
     // A server under TLS may well answer a plain request with a status, and a plain one no hello.
     if shakes_hands(address, within).unwrap_or(false) {
-        return Some(Tongue::Tls);
+        return Some(Detected::Tls);
     }
     let understands =
         |http2| Speech::new(None, http2).is_ok_and(|speech| is_understood(&glance(address, &speech, request, within)));
-    [(false, Tongue::Http1), (true, Tongue::Http2)].into_iter().find(|(http2, _)| understands(*http2)).map(|(_, it)| it)
+    [(false, Detected::Http1), (true, Detected::Http2)]
+        .into_iter()
+        .find(|(http2, _)| understands(*http2))
+        .map(|(_, it)| it)
 }
 
 /// Whether what came of a request was an answer, be it one that is longer than is read.
@@ -74,21 +77,21 @@ mod tests {
     /// Longer than any answer of these servers takes.
     const PATIENCE: Duration = Duration::from_secs(20);
 
-    fn of(address: SocketAddr, within: Duration) -> Option<Tongue> {
-        tongue(address, "GET / HTTP/1.1\r\nhost: a\r\n\r\n", within)
+    fn of(address: SocketAddr, within: Duration) -> Option<Detected> {
+        detect(address, "GET / HTTP/1.1\r\nhost: a\r\n\r\n", within)
     }
 
     #[test]
     fn what_a_peer_speaks_is_found_out() {
         let plain = Rough::serve(|_| Manner::Last(ok("")));
         // It waits for the end of a head that a hello does not have.
-        assert_eq!(of(plain.address, Duration::from_millis(300)), Some(Tongue::Http1));
+        assert_eq!(of(plain.address, Duration::from_millis(300)), Some(Detected::Http1));
         let wordy = Rough::always(Manner::Last(format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: y\r\n".repeat(2000))));
-        assert_eq!(of(wordy.address, PATIENCE), Some(Tongue::Http1));
+        assert_eq!(of(wordy.address, PATIENCE), Some(Detected::Http1));
         let secure = Versed::secure(Identity::signed("localhost"), &["http/1.1"], |_, _| Way::Answer(200, 0));
-        assert_eq!(of(secure.address, PATIENCE), Some(Tongue::Tls));
+        assert_eq!(of(secure.address, PATIENCE), Some(Detected::Tls));
         let newer = Versed::plain(|_, _| Way::Answer(200, 0));
-        assert_eq!(of(newer.address, PATIENCE), Some(Tongue::Http2));
+        assert_eq!(of(newer.address, PATIENCE), Some(Detected::Http2));
         let other = Rough::always(Manner::Last("220 smtp.example ESMTP\r\n".to_owned()));
         assert_eq!(of(other.address, Duration::from_millis(300)), None);
         assert_eq!(of(nobody().address, PATIENCE), None);
