@@ -45,6 +45,7 @@ pub use sock_diag::tcp_info;
 pub use socket::{Socket, Words};
 pub use speech::Speech;
 pub use stage::Stage;
+pub use text::get_once;
 pub use tls::TlsError;
 pub use trunk::Trunk;
 pub use wire::{Answered, Ask, Body, Endpoint, Exchanged, Wire};

@@ -1,10 +1,16 @@
-//! A request as HTTP/1.1 text, read back for those who send it in another form: what goes out is written once.
+//! Requests as HTTP/1.1 text: one for a single look, and any read back for those who send it in another form, so that
+//! what goes out is written once.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
 
 /// The most header lines of a request.
 const MOST_HEADERS: usize = 100;
+
+/// Asks for a path once: its connection ends with the answer.
+pub fn get_once(host: &str, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")
+}
 
 /// The request that this text is, for a peer of this scheme, and its body. Its host is in its address alone.
 pub(super) fn read(text: &str, scheme: &str) -> Option<(Request<()>, Bytes)> {

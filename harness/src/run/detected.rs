@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Rig;
-use crate::exchange::{Detected, Speech, detect};
+use crate::exchange::{Detected, Speech, detect, get_once};
 
 /// How long each way of asking may take: there was an answer of some kind a moment ago.
 const LOOK: Duration = Duration::from_secs(1);
@@ -11,8 +11,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// What to change in `[system]`, if the system speaks something else than is written there.
 pub(super) fn advice(rig: &Rig<'_>) -> Option<&'static str> {
     let target = &rig.ground.target;
-    let request = format!("GET / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", target.host);
-    to_change(&rig.order.scenario.system.speech, detect(target.address, &request, LOOK)?)
+    to_change(&rig.order.scenario.system.speech, detect(target.address, &get_once(&target.host, "/"), LOOK)?)
 }
 
 fn to_change(written: &Speech, spoken: Detected) -> Option<&'static str> {

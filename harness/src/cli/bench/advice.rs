@@ -9,7 +9,7 @@ use floodrig_reports::Summary;
 use floodrig_reports::recording::Outcomes;
 
 use crate::bench::Order;
-use crate::exchange::{Detected, Speech, detect, glance};
+use crate::exchange::{Detected, Speech, detect, get_once, glance};
 
 /// How long each of the further looks may take: whoever listens on this machine answers in a moment.
 const LOOK: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ pub(super) fn on(order: &Order, summary: &Summary) -> Option<String> {
 }
 
 fn request(order: &Order) -> String {
-    format!("GET {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", order.path, order.target.host)
+    get_once(&order.target.host, &order.path)
 }
 
 fn without_tls(order: &Order) -> String {
