@@ -26,12 +26,14 @@ function watch(folder, isMainThread) {
   const TICK_MS = 20
   // A gap this long between two beats is kept: 50 ms beyond the middle of a tick.
   const KEPT_NS = 60_000_000n
-  // What the thread has had is dear to ask for when all caches are cold: at every beat it would make of 0.93 % of a core
-  // 1.06 (scripts/bench heartbeat). A thread that had less than a tenth of the time is asked at every fourth beat, or
-  // at one that is late, so that a gap may have been given what it had in 75 ms before.
+  // To ask what the thread has had, and to write, is dear when all caches are cold (scripts/bench heartbeat). One that had
+  // less than a tenth of the time rests: unless a beat is late it is asked at every fourth, so that a gap may have been
+  // given what it had in 75 ms before, and writes at every second.
+  const TICK_NS = BigInt(TICK_MS) * 1_000_000n
   const IN_TIME_NS = 25_000_000n
   const RESTING = 10n
   const RESTING_BEATS = 4
+  const WRITING_BEATS = 2
   const RING = 16
   const HEAD_BYTES = 96
   // A word of the page has room for so many.
@@ -54,6 +56,7 @@ function watch(folder, isMainThread) {
   // When the thread was last asked, and the beats until it is asked again; one that cannot be asked has had nothing.
   let askedAt = 0n
   let beatsUntilAsked = 1
+  let rests = false
 
   // Nanoseconds that this thread has run, and has waited for a processor.
   function openScheduled() {
@@ -72,7 +75,8 @@ function watch(folder, isMainThread) {
     head[5] = BigInt(run)
     head[6] = BigInt(wait)
     const had = head[5] + head[6] - before
-    beatsUntilAsked = had * RESTING < head[4] - askedAt ? RESTING_BEATS : 1
+    rests = had * RESTING < head[4] - askedAt
+    beatsUntilAsked = rests ? RESTING_BEATS : 1
     askedAt = head[4]
   }
 
@@ -89,6 +93,7 @@ function watch(folder, isMainThread) {
   function write(state) {
     head[1] += 1n
     head[2] = state
+    head[10] = rests ? TICK_NS * BigInt(WRITING_BEATS) : TICK_NS
     head[11] = head[1]
     writeSync(page, head, 0, HEAD_BYTES, 0)
   }
@@ -98,7 +103,7 @@ function watch(folder, isMainThread) {
     page = openSync(isMainThread ? `${folder}/${process.pid}` : `${folder}/${process.pid}-${thread}`, 'w', 0o600)
     scheduled = openScheduled()
     head[0] = 0x3130_5452_4145_4846n // "FHEART01"
-    head[3] = BigInt(TICK_MS) * 1_000_000n
+    head[3] = TICK_NS
     head[8] = BigInt(thread)
   }
 
@@ -120,13 +125,14 @@ function watch(folder, isMainThread) {
       const wait = head[6]
       head[4] = now()
       beatsUntilAsked -= 1
-      if (beatsUntilAsked === 0 || head[4] - from > IN_TIME_NS) readScheduled()
+      const isLate = head[4] - from > IN_TIME_NS
+      if (isLate || beatsUntilAsked === 0) readScheduled()
       // Before the first beat no loop was running: loading a program is no stall.
       if (head[4] - from > KEPT_NS && head[2] === BEATING) keep(from, run, wait)
       beats[0] = head[4]
       forget()
-      if (isMainThread || servers.size > 0) write(BEATING)
-      else rest()
+      if (!isMainThread && servers.size === 0) rest()
+      else if (isLate || !rests || beatsUntilAsked % WRITING_BEATS === 0) write(BEATING)
     } catch {
       giveUp()
     }

@@ -50,7 +50,7 @@ def _probe(folder):
         def write(self):
             self.beats += 1
             words = (self.beats, self.pid, self.state, int(tick * 1e9), self.at, self.run, self.wait, self.gaps)
-            self.map[: head.size] = head.pack(magic, *words, self.thread, self.ports, 0, self.beats)
+            self.map[: head.size] = head.pack(magic, *words, self.thread, self.ports, int(tick * 1e9), self.beats)
 
         def begin(self):
             """A loop runs, in this thread."""

@@ -3,7 +3,7 @@
 //! In the machine's own byte order: a head of twelve words of eight bytes, which are the magic, the count of beats,
 //! the process id and the state (four bytes each), the tick, the last beat, the time the loop's thread had run and
 //! waited for a processor when it was last asked, at this beat or up to three before, the count of gaps kept, the
-//! thread, up to four ports that the loop listens on (two bytes each), one unused, and the count of beats again. Then a
+//! thread, up to four ports that the loop listens on (two bytes each), the time between two writes, and the count of beats again. Then a
 //! ring of 16 gaps: from, to, and what it has run and waited since it was asked before. All times are nanoseconds,
 //! instants on `CLOCK_MONOTONIC`.
 
@@ -35,6 +35,8 @@ pub(super) struct Page {
     /// The time between two beats when all is calm.
     pub(super) tick_ns: u64,
     pub(super) beat_ns: u64,
+    /// The time between two writes when all is calm: a loop at rest beats without writing.
+    pub(super) write_ns: u64,
     /// Since the thread began.
     pub(super) run_ns: u64,
     pub(super) wait_ns: u64,
@@ -76,6 +78,7 @@ impl Page {
             state: State::of(u32::from_ne_bytes(bytes.get(20..24)?.try_into().ok()?))?,
             tick_ns: word(3)?,
             beat_ns: word(4)?,
+            write_ns: word(10)?,
             run_ns: word(5)?,
             wait_ns: word(6)?,
             gaps_kept,
@@ -120,7 +123,7 @@ pub(super) mod tests {
     /// A page with these gaps in the order in which they were kept.
     pub(in super::super) fn page(state: u32, beat_ns: u64, gaps: &[Gap]) -> Vec<u8> {
         let count = gaps.len() as u64;
-        let mut words = vec![u64::from_ne_bytes(*MAGIC), 7, 0, 20_000_000, beat_ns, 5, 6, count, 42, 0, 0, 7];
+        let mut words = vec![u64::from_ne_bytes(*MAGIC), 7, 0, 20_000_000, beat_ns, 5, 6, count, 42, 0, 40_000_000, 7];
         words.resize(PAGE_BYTES / WORD, 0);
         for (nth, gap) in gaps.iter().enumerate() {
             let at = HEAD_WORDS + GAP_WORDS * (nth % RING as usize);
@@ -140,6 +143,7 @@ pub(super) mod tests {
     fn a_page_says_when_its_loop_was_last_there() {
         let page = Page::parse(&page(2, 99, &[gap(1)])).unwrap();
         assert_eq!((page.state, page.tick_ns, page.beat_ns), (State::Beating, 20_000_000, 99));
+        assert_eq!(page.write_ns, 40_000_000);
         assert_eq!((page.run_ns, page.wait_ns, page.thread), (5, 6, 42));
         assert_eq!(page.gaps_since(0), [gap(1)]);
         assert_eq!(page.gaps_since(1), []);

@@ -23,7 +23,8 @@ use super::throttle::Throttle;
 use crate::keeper::monotonic_ns;
 use crate::system::Clock;
 
-/// Since its last beat a loop is calm for this long; the probes keep every longer gap.
+/// Since its last beat a loop is calm for this long; the probes keep every longer gap. Beats that were not written are
+/// allowed for on top.
 const CALM_NS: u64 = 60_000_000;
 /// Pages watched at once; a system of more processes than this makes its point with the first ones.
 const WATCHED: usize = 256;
@@ -117,9 +118,18 @@ struct Beating {
 #[derive(Debug, Clone, Copy)]
 struct UnderWay {
     gap: Gap,
-    tick_ns: u64,
+    /// How long after its first instant the loop may still have come round, unseen.
+    since_beat_ns: u64,
     stopped: bool,
     throttled: Duration,
+}
+
+impl UnderWay {
+    /// Whether this is what became of it: the gap begins at a beat that may not have been written.
+    fn is_of(&self, gap: &Gap) -> bool {
+        let from_ns = self.gap.from_ns;
+        (from_ns..from_ns + self.since_beat_ns).contains(&gap.from_ns)
+    }
 }
 
 impl Beating {
@@ -157,14 +167,15 @@ impl Beating {
         // Another thread of the same number has begun the page anew.
         self.gaps_seen = if page.gaps_kept < self.gaps_seen { 0 } else { self.gaps_seen };
         for gap in page.gaps_since(self.gaps_seen) {
-            let seen = self.under_way.filter(|seen| seen.gap.from_ns == gap.from_ns);
+            let seen = self.under_way.filter(|seen| seen.is_of(gap));
             self.ask(&page);
             let stopped = seen.is_some_and(|seen| seen.stopped);
-            let ended = UnderWay { gap: *gap, tick_ns: page.tick_ns, stopped, throttled };
+            let ended = UnderWay { gap: *gap, since_beat_ns: page.tick_ns, stopped, throttled };
             self.tell(stall(clock, self.name.pid, &ended, false), to);
         }
         self.gaps_seen = page.gaps_kept;
-        let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS;
+        let unwritten_ns = page.write_ns.saturating_sub(page.tick_ns);
+        let late = now_ns.saturating_sub(page.beat_ns) > CALM_NS + unwritten_ns;
         match (page.state, late) {
             (State::Beating, true) => return self.late(&page, now_ns, clock, to),
             (State::Beating, false) => {
@@ -211,8 +222,8 @@ impl Beating {
             self.ask(page);
         }
         let stopped = matches!(state, 'T' | 't') || self.under_way.is_some_and(|seen| seen.stopped);
-        self.under_way = Some(UnderWay { gap, tick_ns: page.tick_ns, stopped, throttled: self.throttled() });
-        let so_far = Duration::from_nanos(now_ns.saturating_sub(page.beat_ns + page.tick_ns / 2));
+        self.under_way = Some(UnderWay { gap, since_beat_ns: page.write_ns, stopped, throttled: self.throttled() });
+        let so_far = Duration::from_nanos(now_ns.saturating_sub(page.beat_ns + page.write_ns / 2));
         to.stalling = to.stalling.max(self.charge.counts().then_some(so_far));
         true
     }
@@ -273,7 +284,7 @@ impl Beating {
 
 fn stall(clock: Clock, pid: u32, seen: &UnderWay, died: bool) -> Stall {
     let Gap { from_ns, to_ns, run_ns, wait_ns } = seen.gap;
-    let from = clock.of_monotonic_ns(from_ns + seen.tick_ns / 2);
+    let from = clock.of_monotonic_ns(from_ns + seen.since_beat_ns / 2);
     let len = clock.of_monotonic_ns(to_ns).saturating_sub(from);
     let throttled_ns = seen.throttled.as_nanos() as u64;
     let time = Time { all_ns: to_ns.saturating_sub(from_ns), run_ns, wait_ns, throttled_ns };
@@ -285,5 +296,17 @@ fn stall(clock: Clock, pid: u32, seen: &UnderWay, died: bool) -> Stall {
         pid: Some(pid),
         died,
         apart: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_is_of_a_stall_under_way_though_its_first_beat_was_not_written() {
+        let gap = |from_ns| Gap { from_ns, to_ns: 900, run_ns: 0, wait_ns: 0 };
+        let stalls = UnderWay { gap: gap(100), since_beat_ns: 40, stopped: true, throttled: Duration::ZERO };
+        assert_eq!([99, 100, 120, 140].map(|from_ns| stalls.is_of(&gap(from_ns))), [false, true, true, false]);
     }
 }
