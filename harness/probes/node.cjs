@@ -1,4 +1,4 @@
-// The heartbeat of a Node process: its own event loops write, every 20 ms, when they were last here.
+// The heartbeat of a Node process: its own event loops come round every 20 ms, and write when they did.
 //
 // The rig preloads this file (`NODE_OPTIONS=--require`) and reads the pages; the process notices nothing. It prints
 // nothing, keeps no process alive, and whatever goes wrong in it is kept from the program: then there is no page,

@@ -173,14 +173,21 @@ fn suits_a_target(scenario: &Scenario) -> Result<(), Refused> {
 
 /// Refuses budgets on what only whoever has started the system can measure, or knows its process.
 fn suits_an_attached(scenario: &Scenario, pid: Option<u32>) -> Result<(), Refused> {
-    let at = |key: &str, says: &str| Err(Refused::at(scenario, &["budgets", key], says.to_owned()));
-    if scenario.budgets.error_lines.is_some() {
-        return at("error_lines", "the log of a system that the rig has not started is not read: drop the budget");
+    let budgets = &scenario.budgets;
+    if budgets.error_lines.is_some() {
+        let says = "the log of a system that the rig has not started is not read: drop the budget";
+        return Err(Refused::at(scenario, &["budgets", "error_lines"], says.to_owned()));
     }
-    if scenario.budgets.memory.is_some() && pid.is_none() {
-        return at("memory", "whose memory? Name the process of the system that runs already with --pid, or drop it");
-    }
-    Ok(())
+    let of_a_process = [
+        (budgets.memory.is_some(), &["budgets", "memory"][..]),
+        (budgets.recovery.memory.is_some(), &["budgets", "recovery", "memory"]),
+        (budgets.recovery.handles.is_some(), &["budgets", "recovery", "handles"]),
+    ];
+    let unknown = of_a_process.into_iter().find(|(is_set, _)| *is_set && pid.is_none());
+    unknown.map_or(Ok(()), |(_, key)| {
+        let says = "whose? Name the process of the system that runs already with --pid, or drop the budget";
+        Err(Refused::at(scenario, key, says.to_owned()))
+    })
 }
 
 /// How far ahead a load may be ordered: a night, and what a day's difference between two clocks would show.
@@ -326,7 +333,9 @@ mod tests {
         assert!(refusal(&attached, stopped).contains("leave out --target"));
         let budget = |line: &str| scenario_with("command = ['run']", &format!("[budgets]\n{line}\n"));
         assert!(refusal(&attached, budget("error_lines = 0")).contains("is not read"));
-        assert!(refusal(&attached, budget("memory = '1GiB'")).contains("--pid"));
+        for of_a_process in ["memory = '1GiB'", "recovery.memory = '1GiB'", "recovery.handles = 3"] {
+            assert!(refusal(&attached, budget(of_a_process)).contains("--pid"), "{of_a_process}");
+        }
         assert!(Args { pid: Some(7), ..attached.clone() }.places(&budget("memory = '1GiB'")).is_ok());
         let second = Args { shard: Some(Shard { number: 2, of: 2 }), ..attached };
         assert!(second.places(&blind()).is_ok(), "the first shard observes");

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::mpsc::{Sender, SyncSender};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use floodrig_reports::recording::Outcome;
@@ -49,7 +49,7 @@ pub(super) struct Desk {
     networks: Vec<Network>,
     load_from: Duration,
     expected: RefCell<Awaited>,
-    unfit: Option<Sender<Unfit>>,
+    unfit: Option<Unfit>,
 }
 
 /// Where awaited effects go.
@@ -252,19 +252,19 @@ impl Desk {
                 Outcome::Ok
             }
             Err(outcome) => {
-                self.tell_unfit(arrival, exchanged);
+                self.tell_unfit(arrival, exchanged.result.as_ref().map(|answered| answered.body.as_slice()).ok());
                 outcome
             }
         };
         Ended { at, outcome, tries: exchanged.tries }
     }
 
-    /// Of several tries each is told of, so that the last one's stands: nothing where there was no answer.
-    fn tell_unfit(&self, arrival: &Arrival, exchanged: &Exchanged) {
-        let Some(to) = &self.unfit else { return };
-        let body = exchanged.result.as_ref().map(|answered| answered.body.clone()).unwrap_or_default();
-        // Nobody is left who wants to hear of it.
-        drop(to.send(Unfit { act: arrival.act, body }));
+    /// Of several tries the last one's answer stands, or that there was none.
+    pub(super) fn tell_unfit(&self, arrival: &Arrival, body: Option<&[u8]>) {
+        if let Some(unfit) = &self.unfit {
+            let mut unfit = unfit.lock().unwrap_or_else(PoisonError::into_inner);
+            unfit.insert(arrival.act, body.unwrap_or_default().to_owned());
+        }
     }
 
     /// Remembers how an act ended, where a later one asks.

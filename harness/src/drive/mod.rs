@@ -31,11 +31,12 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::mpsc::{Sender, SyncSender};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use floodrig_reports::recording::{Outcome, Spoken};
@@ -88,20 +89,14 @@ pub struct Job {
     pub crowd: Option<Crowd>,
     /// Told of the effects that successful acts are expected to show.
     pub expected: Option<SyncSender<Expected>>,
-    /// Told of every try whose act could not use its answer; bodies are kept for that, but for a `WebSocket`'s.
-    pub unfit: Option<Sender<Unfit>>,
+    /// Where the last answer to each act goes that could not use it; bodies are kept for that, but for a `WebSocket`'s.
+    pub unfit: Option<Unfit>,
     /// Where samples go.
     pub sink: Intervals,
 }
 
-/// An answer that its act could not use, or none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
-    /// The act, by its place in the plan.
-    pub act: u16,
-    /// What it said.
-    pub body: Vec<u8>,
-}
+/// What was answered to acts that could not use it, by act; empty: nothing.
+pub type Unfit = Arc<Mutex<BTreeMap<u16, Vec<u8>>>>;
 
 /// The system under test, as clients see it.
 #[derive(Debug, Clone)]

@@ -86,6 +86,7 @@ impl Desk {
             Assets::Listed(paths) => paths,
             Assets::Found if answered.too_long => {
                 self.note(arrival, hands, Ending { ok: false, status: Some(answered.status) });
+                self.tell_unfit(arrival, None);
                 return Ended { outcome: Outcome::RigFault(RigFault::AnswerTooLong), ..ended };
             }
             Assets::Found => {
@@ -96,6 +97,9 @@ impl Desk {
         let fetched = self.fetch_all(page, paths, arrival, hands).await;
         let whole = self.sum_up(&ended, fetched, hands);
         let ok = matches!(whole.outcome, Outcome::Ok);
+        if !ok {
+            self.tell_unfit(arrival, None);
+        }
         self.note(arrival, hands, Ending { ok, status: Some(answered.status) });
         whole
     }

@@ -2,8 +2,8 @@
 //! accepted. It is the load in small, a plan of a few acts, so what passes here is what will be sent.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use floodrig_reports::recording::{Outcome, Protocol, RigFault, Row, Sample};
@@ -66,7 +66,7 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
     let names: Vec<String> = plan.acts.iter().map(|act| act.name.clone()).collect();
     let acts: Vec<String> = plan.arrivals.iter().map(|arrival| names[usize::from(arrival.act)].clone()).collect();
     let (sink, told) = sink(names, acts.len(), load_from);
-    let (unfit, answers) = channel();
+    let unfit = Unfit::default();
     let crowd = bot::crowd(rig, telegram.stub(), &plan)?;
     let driven = drive(Job {
         scenario: Arc::clone(&rig.order.scenario),
@@ -82,10 +82,10 @@ pub(super) fn visit(rig: &Rig<'_>, telegram: &Telegram) -> Result<Visits, Troubl
         stop: rig.stop.clone(),
         crowd,
         expected: None,
-        unfit: Some(unfit),
+        unfit: Some(Arc::clone(&unfit)),
         sink,
     })?;
-    let said = answers.try_iter().map(|Unfit { act, body }| (act, body)).collect();
+    let said = std::mem::take(&mut *unfit.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(Visits { chosen: driven.spoken.alike(), said, ..visits(acts, told.try_iter(), &ground.plan) })
 }
 

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_scenario_names_its_near_neighbour() {
+    fn a_missing_scenario_names_one_that_is_nearly_named_so() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("rollover.toml"), "").unwrap();
         let said = Source::read(&folder.path().join("rolover.toml")).unwrap_err().to_string();

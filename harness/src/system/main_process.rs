@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_systems_end_is_the_commands_and_then_its_heirs_alone() {
+    fn the_systems_end_is_the_commands_and_then_its_successors_alone() {
         assert!(MainProcess::Command.ends_with(7, false) && !MainProcess::Command.ends_with(8, true));
         assert!(MainProcess::Successor(8).ends_with(8, true) && !MainProcess::Successor(8).ends_with(9, true));
         let open = MainProcess::Open { how: Exit::Code(0), at: Duration::ZERO };
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_heir_says_who_it_is_and_how_it_serves() {
+    fn a_successor_says_who_it_is_and_how_it_serves() {
         let successor = |port| Successor { branch: 8, pid: 9, program: "node".to_owned(), port }.to_string();
         assert_eq!(successor(Some(8080)), "pid 9 (node) listens on port 8080");
         assert_eq!(successor(None), "pid 9 (node) calls the stub");

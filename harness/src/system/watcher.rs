@@ -116,7 +116,7 @@ impl Watcher<'_> {
         self.servers = self.known.look().servers.take().or(self.servers.take());
         let is_served = self.servers.as_ref().is_some_and(|servers| !servers.handles().is_empty());
         if is_served && matches!(self.main, MainProcess::Open { .. }) {
-            self.inherit();
+            self.follow_successor();
         }
     }
 
@@ -157,7 +157,7 @@ impl Watcher<'_> {
         // They may have been found since the last turn.
         self.meet_servers();
         if self.servers.is_some() {
-            return self.inherit();
+            return self.follow_successor();
         }
         let (tree, how) = (descendants(self.reports.root()), Exit::Code(0));
         if !tree.is_empty() {
@@ -168,7 +168,7 @@ impl Watcher<'_> {
     }
 
     /// From now on the system's end is that of whoever serves, if anybody does.
-    fn inherit(&mut self) -> bool {
+    fn follow_successor(&mut self) -> bool {
         let Some(successor) = self.sought.successor() else { return false };
         self.main = MainProcess::Successor(successor.branch);
         let text = format!(

@@ -1,7 +1,7 @@
 //! One bare connection: nothing is sent over it, and the kernel tells when the system has accepted it.
 //!
 //! Until then the system's side of it has no inode, afterwards that of the process's handle. That it is established
-//! tells nothing, the kernel does that alone. A full queue is waited for before it, and not knocked at: so what the
+//! tells nothing, the kernel does that alone. A full queue is waited for before it, and not connected to: so what the
 //! kernel counts of full queues is the crowd's, and when there is room again the connection is there at once, and not
 //! at the next repetition of a SYN a second later.
 

@@ -24,8 +24,8 @@ pub(super) struct Queues {
 
 impl Queues {
     /// How many wait beside the rig's own. One that is full is full, whoever has the last place.
-    pub(super) fn without(&self, ours: u64) -> u64 {
-        if self.all.is_full() { self.all.depth } else { self.all.depth.saturating_sub(ours) }
+    pub(super) fn without(&self, own_connects: u64) -> u64 {
+        if self.all.is_full() { self.all.depth } else { self.all.depth.saturating_sub(own_connects) }
     }
 
     /// The fullest of several: each takes its own connections (`SO_REUSEPORT`), so one may be full beside empty ones.
@@ -68,7 +68,9 @@ mod tests {
 
     #[test]
     fn the_rigs_own_connection_is_not_counted_unless_the_queue_is_full() {
-        let of = |depth, ours| Queues { all: ListenQueue { depth, backlog: 3 }, ..Queues::default() }.without(ours);
+        let of = |depth, own_connects| {
+            Queues { all: ListenQueue { depth, backlog: 3 }, ..Queues::default() }.without(own_connects)
+        };
         assert_eq!([of(0, 1), of(3, 0), of(3, 1), of(4, 1)], [0, 3, 2, 4]);
     }
 

@@ -125,7 +125,8 @@ fn server_in(folder: &Path) -> String {
     file.lines().next().expect("its first line").to_owned()
 }
 
-/// Whether System V has a segment of memory that this process has made: `proc_sysvipc(5)`, whose fifth column is `cpid`.
+/// Whether this namespace has a segment of System V's memory that this process has made: `proc_sysvipc(5)`, whose fifth
+/// column is `cpid`.
 fn has_segment(pid: &str) -> bool {
     let table = std::fs::read_to_string("/proc/sysvipc/shm").expect("the kernel's table");
     table.lines().any(|line| line.split_ascii_whitespace().nth(4) == Some(pid))
@@ -141,7 +142,7 @@ fn the_script_alone_leaves_nothing_when_it_is_killed() {
     let opened = Command::new("chmod").arg("711").arg(folder.path()).status().expect("chmod runs");
     assert!(opened.success());
     let is_empty = || std::fs::read_dir(folder.path()).expect("the folder").next().is_none();
-    for signal in ["TERM", "KILL"] {
+    for (signal, to_server) in [("TERM", false), ("KILL", false), ("KILL", true)] {
         let mut command = Command::new(postgres());
         command.env("TMPDIR", folder.path()).env_remove("PORT");
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null());
@@ -151,7 +152,9 @@ fn the_script_alone_leaves_nothing_when_it_is_killed() {
         std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut said).expect("it says where it is");
         assert!(said.starts_with("postgres://sut@127.0.0.1:") && !is_empty(), "{said}");
         let server = server_in(folder.path());
-        kill(script.id(), signal);
+        let namespace = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/ipc")).expect("its namespace");
+        assert!(has_segment(&server) || namespace(&server) != namespace("self"), "somewhere it has one");
+        kill(if to_server { server.parse().expect("a number") } else { script.id() }, signal);
         script.wait().expect("it ends");
         eventually("its folder is gone", is_empty);
         eventually("its shared memory is gone", || !has_segment(&server));

@@ -42,13 +42,13 @@ fn the_driving_thread_has_one_core_and_the_rigs_others_keep_off_it_where_they_ha
 }
 
 /// Keeps a core busy until it is dropped, but for whoever has something to do there: other tests have their systems on it.
-struct Neighbour {
+struct Other {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Neighbour {
-    fn moves_in(core: u32) -> Self {
+impl Other {
+    fn takes(core: u32) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -62,7 +62,7 @@ impl Neighbour {
     }
 }
 
-impl Drop for Neighbour {
+impl Drop for Other {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().map(JoinHandle::join).expect("it was started").expect("it does nothing that panics");
@@ -73,10 +73,10 @@ impl Drop for Neighbour {
 fn what_others_use_of_the_systems_cores_is_told_and_stands_beside_a_breach() {
     let cores = machine().expect("the machine's cores");
     // The last one is the system's.
-    let neighbour = Neighbour::moves_in(*cores.last().expect("there is one"));
+    let other = Other::takes(*cores.last().expect("there is one"));
     let rig = Rig::small(&[("[crowd]", "[budgets]\nlatency.open = { p99 = \"1us\" }\n\n[crowd]")]);
     let left = rig.judged().run().ended(1);
-    drop(neighbour);
+    drop(other);
     let share = left.summary()["system"]["cores_used_by_others"].as_f64();
     if cores.len() == 1 {
         assert_eq!(share, None, "the rig is on the system's only core");

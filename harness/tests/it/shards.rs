@@ -152,20 +152,22 @@ fn without_a_pid_what_needs_one_is_inactive_with_the_reason() {
 }
 
 #[test]
-fn without_a_pid_nobody_knows_what_was_left_of_the_load_and_no_budget_on_it_is_kept() {
+fn without_a_pid_nobody_knows_what_was_left_of_the_load_and_budgets_on_it_are_refused() {
     let system = Running::start();
     let budgets = "\n[budgets.recovery]\nhandles = 1000\nmemory = \"1GiB\"\n";
-    let rig = Rig::small(&[
-        (", shows = { chat = \"{chat.id}\", version = \"/version\" }", ""),
-        ("settle = \"5s\"", "settle = \"5s\"\nidle = \"1s\""),
-    ]);
-    let left = rig.and(budgets).with(&["--target", &system.url]).run().ended(4);
+    let rig = || {
+        let idle = ("settle = \"5s\"", "settle = \"5s\"\nidle = \"1s\"");
+        Rig::small(&[(", shows = { chat = \"{chat.id}\", version = \"/version\" }", ""), idle])
+    };
+    let refused = rig().and(budgets).with(&["--target", &system.url]).run();
+    assert_eq!(refused.status, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("system that runs already with --pid"), "{}", refused.stderr);
+    let left = rig().with(&["--target", &system.url]).run().ended(0);
     let recovery = left.summary()["recovery"].clone();
     assert!(recovery["acts"]["open"]["after_us"].is_u64(), "{recovery}");
     for key in ["handles_before", "handles_after", "handles_left", "rss_before_bytes", "rss_after_bytes"] {
         assert!(recovery[key].is_null(), "{key}: {recovery}");
     }
-    assert!(left.stdout.contains("handles were not measured (proc: inactive: "), "{}", left.stdout);
 }
 
 #[test]

@@ -6,9 +6,13 @@ use std::collections::BTreeMap;
 use super::looks::Looks;
 use crate::recording::{Header, PidVital, Vital};
 
-/// How far the kernel's two accounts of one core may be apart, each in ticks of a clock of 100 Hz and read one after the
-/// other.
-const APART_US: f64 = 20_000.0;
+/// What a process has used so far, in microseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Used {
+    itself: u64,
+    /// Of its children that have ended and that it has waited for: the whole life of each at once.
+    waited_for: u64,
+}
 
 /// Gathers it look by look.
 #[derive(Debug, Default)]
@@ -17,8 +21,8 @@ pub(super) struct Others {
     /// How many cores the system has to itself; 0: none, since the rig shares one of them, or not known.
     cores: usize,
     at_us: u64,
-    /// What each process had used so far, its children that it has waited for included, by its id and start.
-    used_us: BTreeMap<(u32, u64), u64>,
+    /// What each process had used so far, by its id and start.
+    used: BTreeMap<(u32, u64), Used>,
     /// Theirs.
     had_us: f64,
     len_us: u64,
@@ -35,19 +39,25 @@ impl Others {
         let len_us = vital.at_us.saturating_sub(std::mem::replace(&mut self.at_us, vital.at_us));
         let is_of_load = self.looks.is_of_load(vital.at_us);
         let Some(busy) = vital.system_core_busy.filter(|_| is_of_load && !vital.pids.is_empty()) else { return };
-        let others_us = busy * (len_us * self.cores as u64) as f64 - own_us as f64;
-        // Below zero the accounts are a tick apart, which a later look makes up for; or a child was waited for, whose
-        // whole life comes at once.
-        self.had_us += if others_us < -APART_US * self.cores as f64 { 0.0 } else { others_us };
+        // Below zero where the kernel's two accounts are a tick apart, which a later look makes up for.
+        self.had_us += busy * (len_us * self.cores as u64) as f64 - own_us as f64;
         self.len_us += len_us;
     }
 
-    /// What the system's processes have used since the last look.
+    /// What the system's processes have used since the last look: a child that came and went is told of by its parent, and
+    /// what was seen of it while it lived is not counted again.
     fn own_us(&mut self, pids: &[PidVital]) -> u64 {
-        let so_far = |pid: &PidVital| ((pid.pid, pid.start), pid.cpu_us + pid.waited_for_cpu_us);
-        let before = std::mem::replace(&mut self.used_us, pids.iter().map(so_far).collect());
-        let since = |(id, us): (&(u32, u64), &u64)| us.saturating_sub(before.get(id).copied().unwrap_or(0));
-        self.used_us.iter().map(since).sum()
+        let used =
+            |pid: &PidVital| ((pid.pid, pid.start), Used { itself: pid.cpu_us, waited_for: pid.waited_for_cpu_us });
+        let mut before = std::mem::replace(&mut self.used, pids.iter().map(used).collect());
+        let (mut own_us, mut waited_for_us) = (0, 0);
+        for (id, now) in &self.used {
+            let before = before.remove(id).unwrap_or_default();
+            own_us += now.itself.saturating_sub(before.itself);
+            waited_for_us += now.waited_for.saturating_sub(before.waited_for);
+        }
+        let gone_us: u64 = before.values().map(|gone| gone.itself + gone.waited_for).sum();
+        own_us + waited_for_us.saturating_sub(gone_us)
     }
 
     /// The share of those cores' time.
@@ -114,12 +124,18 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_ends_after_a_long_life_hides_others_for_one_look_alone() {
+    fn a_child_that_was_seen_while_it_lived_is_not_counted_again_when_it_has_been_waited_for() {
         let with_child = |tick, vital: &mut Vital| match tick {
             0..15 => vital.pids.push(process(8, 3_600_000_000)),
             _ => vital.pids[0].waited_for_cpu_us = 3_600_000_000,
         };
-        assert_eq!(percent(others(&[1], false), 0, Some(0.5), with_child), Some(45.0));
+        assert_eq!(percent(others(&[1], false), 0, Some(0.5), with_child), Some(50.0));
+        // One after the other, each for two looks, with 30,000 in each; others have 400,000 of a second.
+        let with_children = |tick, vital: &mut Vital| {
+            vital.pids.push(process(100 + tick as u32 / 2, (tick % 2 + 1) * 30_000));
+            vital.pids[0].waited_for_cpu_us = tick / 2 * 60_000;
+        };
+        assert_eq!(percent(others(&[1], false), 0, Some(0.7), with_children), Some(40.0));
     }
 
     #[test]

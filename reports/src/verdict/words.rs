@@ -50,7 +50,7 @@ fn broken(breaches: &[Breach], all: usize) -> String {
 fn others(summary: &Summary, breaches: &[Breach]) -> String {
     let is_of_time = |breach: &Breach| {
         let kind = breach.series.split('.').next().unwrap_or_default();
-        matches!(kind, "latency" | "stall" | "staleness" | "late" | "unserved" | "late_connect")
+        matches!(kind, "latency" | "stall" | "staleness" | "late" | "unserved" | "failed" | "late_connect")
     };
     let share = summary.system.cores_used_by_others.filter(|share| *share >= OTHERS);
     share.filter(|_| breaches.iter().any(is_of_time)).map_or_else(String::new, |share| {

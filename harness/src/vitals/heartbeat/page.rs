@@ -1,11 +1,11 @@
 //! The page that a probe writes (`probes/node.cjs`, `probes/sitecustomize.py`), decoded. Pure.
 //!
-//! In the machine's own byte order: a head of twelve words of eight bytes, which are the magic, the count of beats,
+//! In the machine's own byte order: a head of twelve words of eight bytes, which are the magic, the count of writes,
 //! the process id and the state (four bytes each), the tick, the last beat, the time the loop's thread had run and
-//! waited for a processor when it was last asked, at this beat or up to three before, the count of gaps kept, the
-//! thread, up to four ports that the loop listens on (two bytes each), the time between two writes, and the count of beats again. Then a
-//! ring of 16 gaps: from, to, and what it has run and waited since it was asked before. All times are nanoseconds,
-//! instants on `CLOCK_MONOTONIC`.
+//! waited for a processor when it was last asked, at this beat or at one of the two before, the count of gaps kept, the
+//! thread, up to four ports that the loop listens on (two bytes each), the time between two writes, and the count of
+//! writes again. Then a ring of 16 gaps: from, to, and what the thread has run and waited since it was asked before, up
+//! to three beats earlier. All times are nanoseconds, instants on `CLOCK_MONOTONIC`.
 
 /// The first eight bytes of a page.
 const MAGIC: &[u8; 8] = b"FHEART01";

@@ -2,7 +2,8 @@
 //!
 //! A page keeps every gap by itself, so a rig that was late misses none and adds nothing: only the age of a beat is
 //! the rig's to read, and its clock is read before the page. A stall began somewhere within a tick after the last
-//! beat; the middle is taken, which is wrong by 10 ms at most.
+//! beat; the middle is taken, which is wrong by 10 ms at most. One under way, or one that its process died in, began
+//! within the time between two writes after the last: at rest that is wrong by 20 ms at most.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
